@@ -461,6 +461,15 @@ WHERE m.other_state = 'clearing'
 SET m.other_model = null, m.other_dimension = null, m.other_state = null
 RETURN m.generation;
 
+// episode_turns
+// :params $after, $episode, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND n.episode_id = $episode
+WITH n
+LIMIT $rows
+RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, n.expired_at,
+    coalesce(n.version, 1), n.fingerprint, n.extra;
+
 // erase_bare
 MATCH (g:Tag)
 WHERE indegree(g, 'TAGGED') = 0
@@ -1055,7 +1064,8 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, 0.0 AS score
   ORDER BY s.id
   LIMIT 8
@@ -1067,7 +1077,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, score
   ORDER BY score DESC, s.id
   LIMIT $limit
@@ -1080,7 +1091,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, score
   ORDER BY score DESC, s.id
   LIMIT 40
@@ -1099,7 +1111,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -1120,7 +1133,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -1143,7 +1157,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -1177,7 +1192,8 @@ CALL {
   WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, i, 0.0 AS score
   ORDER BY s.id, s.version
   LIMIT 64
@@ -1189,7 +1205,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i, score
   ORDER BY score DESC, s.id
   LIMIT $limit
@@ -1203,7 +1220,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
   ORDER BY score DESC, s.id, s.version
@@ -1217,7 +1235,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i, score
   ORDER BY score DESC, s.id
   LIMIT 40
@@ -1230,7 +1249,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
   ORDER BY score DESC, s.id, s.version
@@ -1259,13 +1279,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -1309,13 +1331,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -1332,13 +1356,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -1418,10 +1444,11 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.closed_key;
 
 // identity_now
-// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $valid_from, $valid_to
+// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
 MATCH (n:ConsciousnessNode)
 WHERE n.name_key IS NOT NULL AND n.valid_at < $valid_to AND n.invalid_at > $valid_from
     AND n.created_at < $known_to AND n.expired_at > $known_from
+    AND NOT (n.node_type = 'Person' AND n.name_key IN $roles) AND n.node_type <> 'Self'
 WITH n, indegree(n, 'LINK') AS links
 WHERE links > 0
 WITH n
@@ -1445,9 +1472,10 @@ RETURN n.id, name, type, appearances, kind, said, times
 ORDER BY appearances DESC, name, n.id, kind, times DESC, said;
 
 // identity_then
-// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $valid_from, $valid_to
+// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
 MATCH (n:ConsciousnessNode)
-WHERE n.name_key IS NOT NULL
+WHERE n.name_key IS NOT NULL AND NOT (n.node_type = 'Person' AND n.name_key IN $roles)
+    AND n.node_type <> 'Self'
 WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links
 WHERE links > 0
 WITH n
@@ -1588,7 +1616,8 @@ CALL db.meta.stats()
 YIELD labels
 UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
     ['past_versions', labels.PastVersion]] AS size
-RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1599,14 +1628,15 @@ CALL {
   LIMIT 250
   RETURN count(node) AS found
 }
-RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -1617,7 +1647,7 @@ CALL {
   LIMIT 8
 }
 RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type;
+    node.node_type AS node_type, node.unset AS unset;
 
 // lexicon_then
 // :params $phrases, $sounds, $words
@@ -1625,7 +1655,8 @@ CALL db.meta.stats()
 YIELD labels
 UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
     ['past_versions', labels.PastVersion]] AS size
-RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1636,14 +1667,15 @@ CALL {
   LIMIT 250
   RETURN count(node) AS found
 }
-RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -1654,7 +1686,7 @@ CALL {
   LIMIT 8
 }
 RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1665,14 +1697,15 @@ CALL {
   LIMIT 250
   RETURN count(node) AS found
 }
-RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 MATCH (node:PastVersion)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -1683,7 +1716,7 @@ CALL {
   LIMIT 8
 }
 RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type;
+    node.node_type AS node_type, node.unset AS unset;
 
 // like_in_energy_now
 // :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
@@ -1970,6 +2003,15 @@ RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at
 ORDER BY id(i), m.version
 LIMIT $limit;
 
+// made_links
+// :params $id, $open, $trigger
+MATCH (n:ConsciousnessNode {id: $id})
+WITH n
+MATCH (n)-[e:LINK]->(t)
+WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = $open
+RETURN e.id, t.id
+ORDER BY e.id;
+
 // members_now
 // :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
 MATCH (g:Tag {name: $label})
@@ -1980,7 +2022,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s
 MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
@@ -2002,7 +2045,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -2023,7 +2067,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -2046,7 +2091,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -2134,6 +2180,17 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key;
+
+// named_by_words
+// :params $kinds, $open, $words
+CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+YIELD node AS n
+WITH n
+WHERE n.expired_at = $open AND n.node_type IN $kinds
+WITH n
+ORDER BY n.id
+LIMIT 500
+RETURN n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset;
 
 // named_link_history
 // :params $handle, $id
@@ -2281,6 +2338,72 @@ MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN coalesce(m.pending_until, 0)
 LIMIT 1;
 
+// people_now
+// :params $known_from, $known_to, $own_sources, $own_speakers, $possessives, $roles, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' AND n.valid_at < $valid_to
+    AND n.invalid_at > $valid_from AND n.created_at < $known_to AND n.expired_at > $known_from
+    AND NOT n.name_key IN $roles
+WITH n, indegree(n, 'LINK') AS links
+WHERE links > 0
+WITH n
+ORDER BY links DESC, n.id
+LIMIT 64
+MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
+WHERE e.relation_type <> 'SAID_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at < $valid_to
+    AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+    AND m.id <> n.id AND ((m.speaker IS NULL AND m.source IN $own_sources)
+    OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
+WITH DISTINCT n, m, n.name AS name, n.aliases AS aliases
+WITH n, name, aliases, m,
+    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+ORDER BY m.valid_at, m.id
+WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
+    '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
+UNWIND (texts + [null]) AS text
+RETURN n.id, name, aliases, appearances, text, n.unset
+ORDER BY appearances DESC, name, n.id;
+
+// people_then
+// :params $known_from, $known_to, $own_sources, $own_speakers, $possessives, $roles, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' AND NOT n.name_key IN $roles
+WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links
+WHERE links > 0
+WITH n
+ORDER BY links DESC, n.id
+LIMIT 64
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, collect(p) AS past
+UNWIND (past + CASE WHEN n.valid_at < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
+    AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
+WITH n, was
+WITH n, was.name AS name, was.aliases AS aliases
+MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.relation_type <> 'SAID_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND j.id <> n.id
+WITH DISTINCT n, name, aliases, j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, name, aliases, j, collect(p) AS past
+UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+WITH n, name, aliases, j, m
+WHERE ((m.speaker IS NULL AND m.source IN $own_sources) OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
+WITH DISTINCT n, m, name, aliases
+WITH n, name, aliases, m,
+    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+ORDER BY m.valid_at, m.id
+WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
+    '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
+UNWIND (texts + [null]) AS text
+RETURN n.id, name, aliases, appearances, text, n.unset
+ORDER BY appearances DESC, name, n.id;
+
 // place_then
 // :params $known_to, $valid_to
 CALL db.meta.stats()
@@ -2338,7 +2461,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -2350,7 +2474,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -2367,7 +2492,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -2392,7 +2518,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -2402,7 +2529,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -2414,7 +2542,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -2427,7 +2556,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -2444,7 +2574,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -2460,7 +2591,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -2660,7 +2792,8 @@ WITH i, m
 WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
-    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
 WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near
 ORDER BY near DESC, m.created_at DESC, m.version DESC
 WITH i, collect(m) AS records
@@ -4611,7 +4744,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s
 MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
@@ -4633,7 +4767,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -4654,7 +4789,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -4677,7 +4813,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -4703,7 +4840,8 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i
   UNION ALL
   MATCH (s:PastVersion)
@@ -4711,7 +4849,8 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i
@@ -4746,13 +4885,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4796,13 +4937,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4819,13 +4962,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4883,6 +5028,39 @@ MATCH (s:CitizenState)
 WHERE s.version >= $first AND s.version < $beyond
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
     s.drives, s.last_stream_id;
+
+// stated_now
+// :params $known_from, $known_to, $self, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode {id: $self})
+WITH n
+MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+    AND m.created_at < $known_to AND m.expired_at > $known_from
+WITH DISTINCT m
+RETURN m.id, coalesce(m.description, ''), m.name, m.source, m.speaker, m.valid_at, m.created_at
+ORDER BY m.valid_at DESC, m.created_at DESC, m.id
+LIMIT 200;
+
+// stated_then
+// :params $known_from, $known_to, $self, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode {id: $self})
+WITH n
+MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH DISTINCT j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH j, collect(p) AS past
+UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+WITH j, m
+WITH DISTINCT m
+RETURN m.id, coalesce(m.description, ''), m.name, m.source, m.speaker, m.valid_at, m.created_at
+ORDER BY m.valid_at DESC, m.created_at DESC, m.id
+LIMIT 200;
 
 // states_between
 // :params $after, $before, $open, $rows
@@ -4992,6 +5170,22 @@ OPTIONAL MATCH (t:Tag)
 WHERE t.name IN $names
 RETURN t.name, indegree(t, 'TAGGED'), size
 ORDER BY t.name;
+
+// texts_with
+// :params $but, $open, $roles, $words
+UNWIND $words AS w
+CALL {
+  WITH w
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', w[0])
+  YIELD node AS n
+  WITH w, n
+  LIMIT 8
+  WITH w, n, coalesce(n.description, '') + ' ' + n.name AS text
+  WHERE text CONTAINS w[1] AND n.expired_at = $open AND NOT n.id IN $but
+      AND NOT toLower(coalesce(n.speaker, '')) IN $roles
+  RETURN n.id AS id, text, n.valid_at AS valid_at
+}
+RETURN w[1], id, text, valid_at;
 
 // told_after_now
 // :params $ids, $known_from, $known_to, $others, $valid_from, $valid_to
@@ -5511,6 +5705,12 @@ SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until,
     0) < $pending_until THEN $pending_until ELSE m.pending_until END
 RETURN later;
 
+// turn_states
+// :params $ids
+UNWIND $ids AS id
+MATCH (n:ConsciousnessNode {id: id})
+RETURN n.id, coalesce(n.version, 1), n.expired_at;
+
 // unresolved_by_words_now
 // :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $plain_goal, $recent_from, $shared_words, $since, $states, $valid_from, $valid_to
 CALL {
@@ -5824,7 +6024,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s, score
 ORDER BY score, s.id
 LIMIT $limit
@@ -5842,7 +6043,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -5863,7 +6065,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -5886,7 +6089,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -5952,7 +6156,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s, score
 OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s)
 WITH s, coalesce(i, s) AS i, score
@@ -5981,13 +6186,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -6031,13 +6238,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -6054,13 +6263,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -6280,3 +6491,8 @@ ORDER BY m.id, m.version;
 MERGE (m:SubstrateMeta {key: 'stamp'})
 ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model,
     m.dimension = $dimension, m.created_at = $now;
+
+// writer_of
+// :params $id
+MATCH (n:ConsciousnessNode {id: $id})
+RETURN n.node_type, n.source, n.speaker;
