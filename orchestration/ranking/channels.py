@@ -175,7 +175,8 @@ def time_score(candidates: Candidates, question: RankingQuestion, weight: float)
 
 def spread_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """Base relevance of the neighbours, over the links between candidates."""
-    return spread(candidates, question.base, SpreadWeights(weight, question.weights.answer), question.state)
+    weights = SpreadWeights(weight, question.weights.answer, inferred=False)
+    return spread(candidates, question.base, weights, question.state)
 
 
 def session_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

@@ -21,7 +21,7 @@ from orchestration.traversal.probability import (
     columns_needed,
     traversal_probabilities,
 )
-from schemas.memory import Level
+from schemas.memory import STORED_DEFAULTS, Level
 
 NAMED_PULL: Final = 0.35
 """What a memory that the question names gives to each neighbour over a link of probability 1."""
@@ -32,16 +32,23 @@ FOLLOWING: Final = "NEXT"
 HUB_LINKS: Final = 4
 """A memory with more links than this is a hub: it gives and takes 4 / links of what another would."""
 
+_TAKEN: Final[Mapping[str, float | None]] = {"energy": STORED_DEFAULTS["energy"], "emotion_vector": None}
+"""What a link takes from its ends, and the values that it would have without."""
+
 type Identity = tuple[Level, str]
 """What links connect: a memory, whatever its versions."""
 type Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
 class SpreadWeights(NamedTuple):
-    """In shares of relevance: `gain` over a link of probability 1, `answer` from a turn that asks to the next."""
+    """In shares of relevance: `gain` over a link of probability 1, `answer` from a turn that asks to the next.
+
+    Without `inferred`, what links took from the memories at their ends counts as absent.
+    """
 
     gain: float
     answer: float
+    inferred: bool = True
 
 
 class _Neighbours(NamedTuple):
@@ -68,7 +75,8 @@ def spread(
     numbers = np.array([number.setdefault(key[:2], len(number)) for key in memories], np.intp)
     links = list(candidates.links.values())
     kinds = list(zip(links, column_of(links, "relation_type"), strict=True))
-    neighbours = _neighbours([link for link, kind in kinds if kind != SAYING], number, state)
+    spoken = [link for link, kind in kinds if kind != SAYING]
+    neighbours = _neighbours(spoken, number, likelihoods(spoken, state, inferred=weights.inferred))
     degrees = np.bincount(np.concatenate((neighbours.one, neighbours.other)), minlength=len(number))
     hub_shares = 1.0 / np.maximum(1.0, degrees / HUB_LINKS)
     greatest = np.zeros(len(number))
@@ -118,19 +126,25 @@ def is_asking(text: str) -> bool:
     return "?" in text[-60:]
 
 
-def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE) -> Array:
+def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE, *, inferred: bool = True) -> Array:
     """Traversal probability in [0, 1] of each link, as weighed from `state`."""
     columns = {name: column_of(links, name) for name in columns_needed(state)}
+    if not inferred:
+        taken = [(unset or "").split(",") for unset in column_of(links, "unset")]
+        for name in columns.keys() & _TAKEN.keys():
+            known = zip(columns[name], taken, strict=True)
+            columns[name] = [_TAKEN[name] if name in names else value for value, names in known]
     if "emotion_vector" in columns:
         columns["emotion_vector"] = [stored and orjson.loads(stored) for stored in columns["emotion_vector"]]
     return traversal_probabilities(columns, state)
 
 
-def _neighbours(links: Sequence[CandidateLink], number: Mapping[Identity, int], state: State) -> _Neighbours:
+def _neighbours(
+    links: Sequence[CandidateLink], number: Mapping[Identity, int], probabilities: Array
+) -> _Neighbours:
     """The pairs among the numbered memories; a loop is none."""
     one = _numbers([(link.level, link.source) for link in links], number)
     other = _numbers([(link.level, link.target) for link in links], number)
-    probabilities = likelihoods(links, state)
     between = (one != other) & (one >= 0) & (other >= 0)
     low, high = np.minimum(one, other)[between], np.maximum(one, other)[between]
     pairs, place = np.unique(low * len(number) + high, return_inverse=True)
