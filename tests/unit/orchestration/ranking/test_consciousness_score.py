@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.ranking.candidates import Candidate
 from orchestration.ranking.consciousness_score import (
     BACKGROUND,
     FOCUS,
@@ -127,3 +128,17 @@ def test_the_order_does_not_depend_on_the_order_of_finding(places: list[int]) ->
     by_score = scores(0.5, 0.5, 0.9, 0.1, 0.5, 0.9, 0.0, 0.5)
     expected = [2, 5, 0, 1, 4, 7, 3, 6]
     assert ranked([by_score[place] for place in places]) == [by_score[place] for place in expected]
+
+
+def test_what_was_read_from_a_text_counts_only_where_it_may() -> None:
+    felt: dict[str, Any] = {"energy": 0.9, "emotion_vector": '{"joy": 1.0}', "goal": "rest"}
+    read = a_memory("a", **felt, unset="energy,emotion_vector,goal")
+    given, bare = a_memory("a", **felt), a_memory("a", energy=0.5)
+
+    def total(memory: Candidate, *, inferred: bool) -> float:
+        [score] = consciousness_scores([memory], [0.5], {"joy": 1.0}, inferred=inferred)
+        return score.total
+
+    assert total(read, inferred=True) == total(given, inferred=True)
+    assert total(read, inferred=False) == pytest.approx(total(bare, inferred=False))
+    assert total(given, inferred=False) == total(given, inferred=True)
