@@ -137,7 +137,8 @@ def _tells_turn(sentence: Sentence, hit: Hit, language: Language) -> bool:
     kind = hit.entry.kind
     if kind not in STATES and kind != "outcomes":
         return False
-    if not context.is_told(sentence, hit, language):
+    told = context.is_told_of_others if kind == "states_others" else context.is_told
+    if not told(sentence, hit, language):
         return False
     if hit.entry.value in _ENDS and context.is_unfinished(sentence, hit, language):
         return False
@@ -184,17 +185,18 @@ def _if_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> _Span | None:
     tokens = sentence.tokens
-    if hit.end >= len(tokens) or tokens[hit.end].text in language.words["goal_not"]:
+    start = hit.end + (hit.end < len(tokens) and tokens[hit.end].text in ",:")
+    if start >= len(tokens) or tokens[start].text in language.words["goal_not"] | language.words["negations"]:
         return None
-    if hit.entry.value == "doing" and not tokens[hit.end].text.endswith("ing"):
+    if hit.entry.value == "doing" and not tokens[start].text.endswith("ing"):
         return None
-    end = hit.end
+    end = start
     breaks = language.words["clause_breaks"]
-    while end < len(tokens) and end - hit.end < MOST_GOAL_WORDS:
-        if sentence.begins_clause(end + 1) or (end > hit.end and tokens[end].text in breaks):
+    while end < len(tokens) and end - start < MOST_GOAL_WORDS:
+        if sentence.begins_clause(end + 1) or (end > start and tokens[end].text in breaks):
             break
         end += 1
-    return _Span(tokens[hit.end].start, tokens[end - 1].end) if end > hit.end else None
+    return _Span(tokens[start].start, tokens[end - 1].end) if end > start else None
 
 
 def _rule(text: str, read: Sequence[Sentence], language: Language) -> str | None:
@@ -212,7 +214,7 @@ def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
     words, tokens = language.words, sentence.tokens
     if hit.entry.value == "preferences":
         return False
-    after = tokens[hit.end].text if hit.end < len(tokens) else ""
+    after = next((token.text for token in tokens[hit.end :] if token.text != ","), "")
     if hit.entry.value == "anywhere":
         return after not in words["own_subjects"] and not _own_before(sentence, hit, language)
     before = tokens[sentence.clause_start(hit.start) : hit.start]

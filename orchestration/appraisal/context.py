@@ -34,7 +34,12 @@ def is_negated(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def is_told(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """Whether the speaker tells a phrase of now: not denied, supposed, reported from others or long over."""
-    ways = (is_negated, is_supposed, is_reported, is_over)
+    return is_told_of_others(sentence, hit, language) and not is_reported(sentence, hit, language)
+
+
+def is_told_of_others(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """The same for what others did, who may have said so themselves: "they say they will not pay"."""
+    ways = (is_negated, is_supposed, is_over)
     return not any(way(sentence, hit, language) for way in ways)
 
 

@@ -1,8 +1,8 @@
 """The languages that can be appraised: the words and phrases of each, from its file in `languages/`. Pure.
 
-A phrase is words with single spaces. `(a|b)` is a choice, `word?` and `(a|b)?` may be absent, `#` is a number, and
-`..` stands for up to five words, none of them a negation. A phrase that ends with `+` is strong, one with `-` is
-mild. Each file is read once.
+A phrase is words with single spaces. `(a|b)` is a choice, `word?` and `(a|b)?` may be absent, `#` is a number,
+`%ing` a word that ends so, and `..` stands for up to five words, none of them a negation. A phrase that ends with
+`+` is strong, one with `-` is mild. Each file is read once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ MOST_WORDS_READ: Final = 200
 _PART: Final = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\)\??|\S+")
 _GAP: Final = r"(?:(?!(?:not|never|no|nicht|nie|keine?) )[\w'-]+ ){0,5}?"
 """Up to five words, none of them a negation: it would turn the phrase into its opposite."""
-_SPECIAL: Final = {"..": _GAP, "#": r"\d[\d.,]* "}
+_NUMBER: Final = (
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|ein|zwei|drei|vier|fünf|zehn) "
+)
+_SPECIAL: Final = {"..": _GAP, "#": _NUMBER, "%ing": r"\w+ing "}
 _WORD: Final = re.compile(r"[^\W_]+")
 
 

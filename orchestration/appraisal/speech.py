@@ -148,7 +148,7 @@ def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bo
         if squeeze:
             word = _REPEATED.sub(r"\1", word)
         shape = ""
-        if word != written:
+        if word != written and word not in language.contractions:
             shape = "A" if len(written) > 1 and written.isupper() else "a"
         for part in language.contractions.get(word, (word,)):
             tokens.append(Token(part, match.start(), match.end(), shape))
