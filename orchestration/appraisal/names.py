@@ -321,30 +321,44 @@ def _is_plain(name: str) -> bool:
     return all(word.isalpha() and word[1:].islower() for word in name.replace("-", " ").split())
 
 
-def name_forms(text: str, known: Collection[str], lower: Collection[str]) -> Iterator[str]:
-    """The keys of the known names that stand in a text, each time they do.
+class KnownNames(NamedTuple):
+    """Keys of names to look for. `lower`: those that also count where they are written without a capital, as people
+    do in a hurry. `firsts`: the first word of each."""
 
-    `lower`: those of them that also count where they are written without a capital, as people do in a hurry, with
-    or without a possessive.
-    """
-    own = tokens_of(own_words(text))
+    keys: Collection[str]
+    lower: Collection[str]
+    firsts: Collection[str]
+
+    @classmethod
+    def of(cls, keys: Collection[str], lower: Collection[str]) -> KnownNames:
+        return cls(frozenset(keys), frozenset(lower), frozenset(key.split()[0] for key in keys))
+
+
+def name_forms(text: str, known: KnownNames) -> Iterator[str]:
+    """The keys of the known names that stand in a text, each time they do."""
+    own = tokens_of(own_words(text)) if known.keys else []
     place = 0
     while place < len(own):
-        size, key = _known_at(own, place, known, lower)
+        size, key = _known_at(own, place, known)
         if key:
             yield key
         place += max(size, 1)
 
 
-def _known_at(own: Sequence[Token], place: int, known: Collection[str], lower: Collection[str]) -> tuple[int, str]:
-    """How many tokens from `place` on are a known name, the longest, and its key; 0 when none is."""
-    for size in range(min(MOST_WORDS, len(own) - place), 0, -1):
-        key = name_key(" ".join(token.word for token in own[place : place + size]))
-        written_large = own[place].word[:1].isupper()
-        if key in known and (written_large or key in lower):
-            return size, key
-        if size == 1 and not written_large and len(key) > 3 and key.endswith("s") and key[:-1] in lower:
-            return 1, key[:-1]
+def _known_at(own: Sequence[Token], place: int, known: KnownNames) -> tuple[int, str]:
+    """How many tokens from `place` on are a known name, the longest, and its key; 0 when none is.
+
+    One in lower case may have a possessive without its apostrophe.
+    """
+    token = own[place]
+    large, first = token.word[:1].isupper(), name_key(token.word)
+    if first.partition(" ")[0] in known.firsts:
+        for size in range(min(MOST_WORDS, len(own) - place), 0, -1):
+            key = name_key(" ".join(token.word for token in own[place : place + size]))
+            if key in known.keys and (large or key in known.lower):
+                return size, key
+    if not large and len(first) > 3 and first.endswith("s") and first[:-1] in known.lower:
+        return 1, first[:-1]
     return 0, ""
 
 

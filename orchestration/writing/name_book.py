@@ -16,7 +16,15 @@ from typing import Final, NamedTuple
 from rapidfuzz import fuzz
 
 from orchestration.appraisal.name_data import language_of, name_data
-from orchestration.appraisal.names import Kind, Mention, may_be_lower, name_forms, read_aliases, read_names
+from orchestration.appraisal.names import (
+    Kind,
+    KnownNames,
+    Mention,
+    may_be_lower,
+    name_forms,
+    read_aliases,
+    read_names,
+)
 from orchestration.identifiers import identifier, person_id
 from orchestration.question.reading import ROLES
 from substrate.text import STOP_WORDS, name_key
@@ -103,8 +111,10 @@ class NameBook:
             for key, entry_id in self._forms.items()
             if self.entries[entry_id].kind == Kind.PERSON and may_be_lower(key, self.language)
         }
+        self._names = KnownNames.of(self._forms, self._lower)
+        self._read: dict[NamedText, list[Named]] = {}
         for text in texts:
-            self.mentions(text)
+            self._read[text] = self.mentions(text)
 
     def _add_forms(self, entry: Named) -> None:
         for key in entry.forms():
@@ -168,10 +178,10 @@ class NameBook:
 
     def mentions(self, text: NamedText) -> list[Named]:
         """What a text mentions, each once, in the order of the text."""
+        if text in self._read:
+            return self._read[text]
         found = dict.fromkeys(
-            self._forms[key]
-            for key in name_forms(text.text, self._forms.keys(), self._lower)
-            if key not in self._shared
+            self._forms[key] for key in name_forms(text.text, self._names) if key not in self._shared
         )
         entries = [self.entries[entry_id] for entry_id in found if entry_id != text.memory_id][:MOST_NAMES]
         for entry in entries:
