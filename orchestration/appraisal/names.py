@@ -322,8 +322,10 @@ def _is_plain(name: str) -> bool:
 
 
 class KnownNames(NamedTuple):
-    """Keys of names to look for. `lower`: those that also count where they are written without a capital, as people
-    do in a hurry. `firsts`: the first word of each."""
+    """Keys of names to look for. `lower`: those that also count without a capital, as people write in a hurry.
+
+    `firsts`: the first word of each.
+    """
 
     keys: Collection[str]
     lower: Collection[str]

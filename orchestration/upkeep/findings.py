@@ -17,6 +17,7 @@ from schemas.temporal import END_OF_TIME, Instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, RetractLink, ReviseLink, Severity
 from schemas.validation import ValidationResult
 from substrate import stored_maps
+from substrate.store.rows import is_made
 from substrate.store.upkeep import TEXT_READ, LinkEnd, LinkRow, MemoryRow
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
@@ -232,7 +233,12 @@ def _essays_as_felt_quality(felt_quality: str | None, essays: tuple[str, ...]) -
 
 
 def _unset_defaults(row: MemoryRow) -> list[str]:
-    """Return the fields that the first command left out and no later command has changed."""
+    """Return the fields that the first command left out and no later command has changed.
+
+    None for what was only made of a name: nobody had anything to say of it.
+    """
+    if is_made(row.fields["unset"]):
+        return []
     names = str(row.fields["unset"] or "").split(",")
     defaults = {**STORED_DEFAULTS, "emotion_vector": None}
     return [name for name in names if name in defaults and _as_number(row.fields[name]) == defaults[name]]

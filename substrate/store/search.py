@@ -66,6 +66,11 @@ def _findable(name: str) -> str:
     return f"{felt(name)} AND {tells(name)}"
 
 
+def _walkable(name: str) -> str:
+    """The conditions on a link. Links made of names in a text are not followed: measured, they lead astray."""
+    return f"{visible(name)} AND ({name}.unset IS NULL OR NOT {name}.unset STARTS WITH 'goal,')"
+
+
 def _best(start: str, other: str, cap: str) -> str:
     """At most `cap` links of each `start`, the strongest, one row each."""
     return (
@@ -82,16 +87,16 @@ _STARTS_ROWS: Final = (
 
 _FIRST_HOP_NOW: Final = (
     "UNION ALL WITH starts UNWIND starts[..$expanded] AS s "
-    f"MATCH (s)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {_findable('m')} "
+    f"MATCH (s)-[e:LINK]-(m) WHERE {_walkable('e')} AND {visible('m')} AND {_findable('m')} "
     f"{_best('s', 'm', '$first_hop')} RETURN 1 AS hop, null AS score, e, m "
 )
 
 _SECOND_HOP_NOW: Final = (
     f"UNION ALL WITH starts UNWIND starts[..$far] AS s {uncrowded_now('s', 's', HUB)}"
-    f"MATCH (s)-[e:LINK]-(b) WHERE {visible('e')} AND {visible('b')} AND {_findable('b')} "
+    f"MATCH (s)-[e:LINK]-(b) WHERE {_walkable('e')} AND {visible('b')} AND {_findable('b')} "
     f"{_best('s', 'b', MAX_LINKS_READ)} {uncrowded_now('b', 's, e, b', HUB)} "
     f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
-    f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {_findable('m')} AND m.id <> s.id "
+    f"MATCH (b)-[e:LINK]-(m) WHERE {_walkable('e')} AND {visible('m')} AND {_findable('m')} AND m.id <> s.id "
     f"{_best('s, b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "
 )
 
@@ -156,7 +161,7 @@ def _with_records(identity: str, carried: str) -> str:
 
 _FIRST_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
-    f"MATCH (i)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} "
+    f"MATCH (i)-[e:LINK|PAST_LINK]-(j) WHERE {_walkable('e')} "
     f"{_best('i', 'j', MAX_LINKS_READ)} WITH i, e, j {_with_records('j', 'i, e')} "
     f"{_best('i', 'records', '$first_hop')} "
     "UNWIND records AS m RETURN 1 AS hop, null AS score, e, m "
@@ -164,10 +169,10 @@ _FIRST_HOP_THEN: Final = (
 
 _SECOND_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
-    f"{uncrowded_then('i', 'i', HUB)}MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {visible('e')} "
+    f"{uncrowded_then('i', 'i', HUB)}MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {_walkable('e')} "
     f"{_best('i', 'b', MAX_LINKS_READ)} {uncrowded_then('b', 'i, e, b', HUB)} {_with_records('b', 'i, e')} "
     f"{_best('i', 'b', '$second_starts')} WITH DISTINCT i, b MATCH (b)-[e:LINK|PAST_LINK]-(j) "
-    f"WHERE {visible('e')} AND j.id <> i.id WITH i, b, e, j {_with_records('j', 'i, b, e')} "
+    f"WHERE {_walkable('e')} AND j.id <> i.id WITH i, b, e, j {_with_records('j', 'i, b, e')} "
     f"{_best('i, b', 'records', '$second_hop')} "
     "UNWIND records AS m RETURN 2 AS hop, null AS score, e, m "
 )

@@ -1107,10 +1107,11 @@ CALL {
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -1129,10 +1130,11 @@ CALL {
   WITH s
   MATCH (s)-[e:LINK]-(b)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
-      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
-      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -1153,10 +1155,11 @@ CALL {
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -1267,7 +1270,7 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
@@ -1311,7 +1314,7 @@ CALL {
   WITH i
   MATCH (i)-[e:LINK|PAST_LINK]-(b)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -1349,7 +1352,7 @@ CALL {
   WITH DISTINCT i, b
   MATCH (b)-[e:LINK|PAST_LINK]-(j)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.id <> i.id
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
@@ -2041,10 +2044,11 @@ CALL {
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -2063,10 +2067,11 @@ CALL {
   WITH s
   MATCH (s)-[e:LINK]-(b)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
-      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
-      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -2087,10 +2092,11 @@ CALL {
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -4763,10 +4769,11 @@ CALL {
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -4785,10 +4792,11 @@ CALL {
   WITH s
   MATCH (s)-[e:LINK]-(b)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
-      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
-      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -4809,10 +4817,11 @@ CALL {
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -4873,7 +4882,7 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
@@ -4917,7 +4926,7 @@ CALL {
   WITH i
   MATCH (i)-[e:LINK|PAST_LINK]-(b)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -4955,7 +4964,7 @@ CALL {
   WITH DISTINCT i, b
   MATCH (b)-[e:LINK|PAST_LINK]-(j)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.id <> i.id
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
@@ -6039,10 +6048,11 @@ CALL {
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -6061,10 +6071,11 @@ CALL {
   WITH s
   MATCH (s)-[e:LINK]-(b)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
-      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
-      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -6085,10 +6096,11 @@ CALL {
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
-      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -6174,7 +6186,7 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
@@ -6218,7 +6230,7 @@ CALL {
   WITH i
   MATCH (i)-[e:LINK|PAST_LINK]-(b)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -6256,7 +6268,7 @@ CALL {
   WITH DISTINCT i, b
   MATCH (b)-[e:LINK|PAST_LINK]-(j)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.id <> i.id
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to

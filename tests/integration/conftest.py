@@ -29,7 +29,8 @@ async def local_model() -> AsyncIterator[Embedder]:
 
 @pytest.fixture(scope="module")
 async def deps(local_model: Embedder, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
-    store = StoreSettings(data=tmp_path_factory.mktemp("store"))
+    # Most tests count what they store; `test_names` reads names.
+    store = StoreSettings(data=tmp_path_factory.mktemp("store"), names="off")
     async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
         yield runtime.deps
 
