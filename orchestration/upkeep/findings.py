@@ -237,7 +237,7 @@ def _unset_defaults(row: MemoryRow) -> list[str]:
 
     None for what was only made of a name: nobody had anything to say of it.
     """
-    if is_made(row.fields["unset"]):
+    if is_made(str(row.fields["unset"] or "")):
         return []
     names = str(row.fields["unset"] or "").split(",")
     defaults = {**STORED_DEFAULTS, "emotion_vector": None}
