@@ -153,6 +153,7 @@ def _waking_state(
         emotions=normal_emotions(whole.emotion_vector),
         goal=goal if goal is not None and plain_goal(goal) else None,
         moment=scope.valid.start,
+        citizen=state.citizen_id,
         half_life=half_life_days if state.temporal_scope == "recent" else None,
         pressure=state.reality_pressure,
         link_state=State(goal, whole.emotion_vector),

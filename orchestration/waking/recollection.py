@@ -18,7 +18,16 @@ from orchestration.ranking.candidates import Candidate, CandidateLink, Candidate
 from orchestration.ranking.channels import CHANNEL_WEIGHTS, likeness_score, ranking_question, word_score
 from orchestration.waking.queries import GoalMeaning
 from orchestration.waking.scoring import WakingState, plain_goal
-from orchestration.waking.told import Solution, Told, channels_of, may_answer, read_told, thin_out, told_parts
+from orchestration.waking.told import (
+    Solution,
+    Told,
+    channels_of,
+    is_told,
+    may_answer,
+    read_told,
+    thin_out,
+    told_parts,
+)
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import EMOTIONAL_MODES, QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
@@ -66,7 +75,9 @@ class Recollection:
 
 
 def cue_text(waking: WakingState) -> str:
-    """The goal in plain words; without a goal, in a mode of feeling, the feelings; else nothing."""
+    """The goal in plain words; without a goal, in a mode of feeling, the feelings; nothing for past activity."""
+    if waking.mode is QueryMode.WHAT_I_WAS_DOING:
+        return ""
     if waking.goal:
         return plain_goal(waking.goal)
     felt = [name for name, amount in waking.emotions.items() if amount]
@@ -85,12 +96,14 @@ async def prepare_cue(
         return Cue(view)
     own = view._replace(targets={Level.N1: target})
     (lexicons, asked), lately = await asyncio.gather(
-        _ask_cue(state, waking, own, deps, meaning=meaning), _ask_lately(target, view)
+        _ask_cue(state, waking, own, deps, meaning=meaning), _ask_lately(waking, target, view)
     )
     return Cue(own, target, lexicons, (*lately, *asked))
 
 
-async def _ask_lately(target: GraphTarget, view: View) -> tuple[QueryRequest, ...]:
+async def _ask_lately(waking: WakingState, target: GraphTarget, view: View) -> tuple[QueryRequest, ...]:
+    if waking.mode in EMOTIONAL_MODES and cue_text(waking):
+        return ()
     try:
         values = await store.lately_values(target, view.scope, OTHERS)
     except (GraphMissing, StoreTimeout, Fault):
@@ -132,25 +145,31 @@ def _queries(target: GraphTarget) -> store.ToldQueries:
 async def recollect(
     cue: Cue, results: Sequence[QueryResult], waking: WakingState, *, unresolved: bool
 ) -> Recollection:
-    """What fits, from the results of the queries of the cue, and what was told after it."""
+    """What fits of all that the queries of a waking found in the citizen's own graph, and of what was told after.
+
+    `results`: those of the cue, and those of the mode, among which a memory told in plain words may be.
+    """
     if cue.target is None:
         return Recollection()
     candidates = Candidates(known_to=cue.view.scope.known.end)
     for result in results:
-        candidates.add(result.level, result.rows, likeness=result.request.kind == "cue")
+        if result.level is Level.N1:
+            candidates.add(result.level, result.rows, likeness=result.request.kind == "cue")
     about = measure_about(candidates, cue, waking)
     more = await _read_after(candidates, about, waking, cue.view.scope, target=cue.target)
     for result in more:
         candidates.add(result.level, result.rows, likeness=False)
     links = [link for link in candidates.links.values() if link.get("relation_type") == "RESOLVED_BY"]
     solutions = [Solution(link.source, link.target) for link in links]
-    told = read_told(candidates.memories.values(), about, solutions)
+    earlier = await _read_earlier(candidates, cue.view.scope, target=cue.target)
+    told = read_told(candidates.memories.values(), about, solutions, earlier)
     fitting = {key: one for key, one in told.items() if may_answer(one, waking, unresolved=unresolved)}
     scored = {key: told_parts(one, waking) for key, one in fitting.items()}
     parts: Mapping[Key, Mapping[str, float]] = {key: each for key, each in scored.items() if each}
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
         parts = thin_out(parts, fitting)
-    return Recollection(told, parts, links, (*results, *more))
+    own = [result for result in results if result.request in cue.requests]
+    return Recollection(told, parts, links, (*own, *more))
 
 
 def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict[Key, float]:
@@ -169,7 +188,7 @@ async def _read_after(
 ) -> list[QueryResult]:
     if all(channel.name != "before" for channel in channels_of(waking)):
         return []
-    told = read_told(candidates.memories.values(), about, ())
+    told = read_told(candidates.memories.values(), about)
     starts = sorted((key for key in told if about.get(key)), key=lambda key: (-about[key], key))[:STARTS]
     if not starts:
         return []
@@ -177,6 +196,17 @@ async def _read_after(
     queries = _queries(target)
     after = QueryRequest("after", target, queries.after, values)
     return await run_all([after, QueryRequest("solved", target, queries.solved, values)])
+
+
+async def _read_earlier(
+    candidates: Candidates, scope: Scope, *, target: GraphTarget
+) -> Mapping[str, store.Earlier]:
+    """What the earlier records of the candidates that have some say; nothing when it cannot be read in time."""
+    changed = sorted(key[1] for key, memory in candidates.memories.items() if key[2] > 1 and is_told(memory))
+    try:
+        return await store.read_earlier(target, scope, changed) if changed else {}
+    except (GraphMissing, StoreTimeout, Fault):
+        return {}
 
 
 def add_told(

@@ -51,8 +51,8 @@ SPREAD_SHARE = 0.5
 class WakingState:
     """The present state of the citizen, with emotion names in normal form.
 
-    `half_life`: the days after which what is not recent counts half; None where age does not count. `link_state`:
-    goal and emotions again, in the form that `traversal.probability` needs.
+    `citizen`: its id. `half_life`: the days after which what is not recent counts half; None where age does not
+    count. `link_state`: goal and emotions again, in the form that `traversal.probability` needs.
     """
 
     mode: QueryMode
@@ -60,6 +60,7 @@ class WakingState:
     emotions: Mapping[str, float]
     goal: str | None
     moment: Instant
+    citizen: str = ""
     half_life: float | None = None
     pressure: float = consciousness_score.REALITY_PRESSURE
     link_state: State = NO_STATE

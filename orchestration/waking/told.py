@@ -7,7 +7,6 @@ is not the citizen's own counts for nothing: the words of an assistant, and text
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,14 +14,18 @@ from typing import Final, NamedTuple
 
 import orjson
 
+from orchestration.appraisal.own_words import own_words
 from orchestration.mind.derived_state import is_own
+from orchestration.question.reading import ASKING
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.channels import SESSION_GAP
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.waking.scoring import WINDOW_DAYS, WakingState
 from schemas.intention import QueryMode
 from schemas.memory import ResolutionState
+from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
+from substrate.store.told import Earlier
 from substrate.text import stems
 
 FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")
@@ -39,13 +42,14 @@ FRESH_DAYS: Final = 2.0
 ACTIVE_DAYS: Final = 7.0
 RECENT_DAYS: Final = 30.0
 """Half-lives: of a matter that is too new to be a solution, of an activity, of a matter."""
+OTHER_PERSON_SHARE: Final = 0.5
+"""The words of a person who is not known to be the citizen: they may be those of somebody else."""
 INSTRUCTION_SHARE: Final = 0.5
 """A standing instruction to an assistant is no matter of the citizen's: it counts half."""
 
+NOTHING_EARLIER: Final[Mapping[str, Earlier]] = {}
 OF_ONE_SESSION: Final = 4
 CROWDED_SHARE: Final = 0.7
-
-_QUOTED: Final = re.compile(r'["“„«][^"“”„«»]{25,}["”“»]|(?:^|\s)>+\s.*', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Told:
 
     `about`: how much it is about the goal or the feelings of the state. `before`: how much that is so of what was
     told shortly before it, or of what it resolved. Both in [0, 1]. `emotions`: those in its words. `own`: the
-    share of the text that is neither quoted nor pasted.
+    share of the text that is neither quoted nor pasted. `was_open`: its work was open once, so that it tells of a
+    problem and not of its solution.
     """
 
     memory: Candidate
@@ -62,6 +67,7 @@ class Told:
     before: float
     emotions: Mapping[str, float] = field(default_factory=dict)
     own: float = 1.0
+    was_open: bool = False
 
     @property
     def state(self) -> str | None:
@@ -86,8 +92,9 @@ def is_told(memory: Candidate) -> bool:
 
 
 def own_share(text: str) -> float:
-    """The share of a text that is neither quoted nor pasted, in [0, 1]."""
-    return 1.0 - sum(len(part) for part in _QUOTED.findall(text)) / max(1, len(text))
+    """The share of a text that is neither quoted nor pasted, in [0, 1]; 1 for an empty one."""
+    whole = sum(map(len, text.split()))
+    return sum(map(len, own_words(text).split())) / whole if whole else 1.0
 
 
 # --- the channels
@@ -117,6 +124,8 @@ def _open(told: Told, waking: WakingState) -> float:
 
 def _solved(told: Told, waking: WakingState) -> float:
     """How much it tells of a solution, in [−0.5, 1]: by its state, as a step, by a good feeling and no bad one."""
+    if told.was_open:
+        return -0.3
     if told.state is not None:
         return 1.0 if told.state == ResolutionState.RESOLVED else -0.5
     if told.memory.get("step"):
@@ -215,7 +224,7 @@ def channels_of(waking: WakingState) -> Sequence[Channel]:
 def may_answer(told: Told, waking: WakingState, *, unresolved: bool) -> bool:
     """Whether the mode may show it. `unresolved`: find_related_unresolved is asked for open work alone."""
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
-        return told.state != ResolutionState.RESOLVED and _age(told, waking) <= WINDOW_DAYS
+        return _age(told, waking) <= WINDOW_DAYS
     if waking.mode is QueryMode.RELATED_UNRESOLVED:
         return told.state != ResolutionState.RESOLVED or not unresolved
     return True
@@ -225,9 +234,14 @@ def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
     """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
     channels = channels_of(waking)
     whole = sum(channel.weight for channel in channels)
-    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0)
+    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * _whose(told, waking)
     parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
     return parts if sum(parts.values()) > 0.0 else {}
+
+
+def _whose(told: Told, waking: WakingState) -> float:
+    speaker = (told.memory.get("speaker") or "").lower()
+    return 1.0 if not speaker or speaker in ASKING or speaker == waking.citizen.lower() else OTHER_PERSON_SHARE
 
 
 def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told]) -> dict[Key, Mapping[str, float]]:
@@ -267,27 +281,52 @@ class Solution(NamedTuple):
 
 
 def read_told(
-    memories: Iterable[Candidate], about: Mapping[Key, float], solutions: Iterable[Solution]
+    memories: Iterable[Candidate],
+    about: Mapping[Key, float],
+    solutions: Iterable[Solution] = (),
+    earlier: Mapping[str, Earlier] = NOTHING_EARLIER,
 ) -> dict[Key, Told]:
     """The memories told in plain words, oldest first, each with what was told before it.
 
-    `about`: how much each memory is about the state. A memory gets the greatest share of those told up to
-    `TOLD_WITHIN` memories and `WINDOW_DAYS` days before it, fading with each between, and the whole of what it
-    resolved.
+    `about`: how much each memory is about the state. `earlier`: what the earlier records of a memory say, by its
+    id: what was closed later is still told when it was told first. A memory gets the greatest share of those told
+    up to `TOLD_WITHIN` memories and `WINDOW_DAYS` days before it, fading with each between, and the whole of what
+    it resolved.
     """
-    told = sorted(filter(is_told, memories), key=lambda memory: (memory.get("valid_at"), memory.key))
-    resolved = _resolved(told, about, solutions)
+    told = [_Placed(memory, _begun(memory, earlier)) for memory in memories if is_told(memory)]
+    in_time = sorted(told, key=lambda one: (one.begun, one.memory.key))
+    resolved = _resolved((one.memory for one in told), about, solutions)
     found: dict[Key, Told] = {}
-    for place, memory in enumerate(told):
-        earlier = told[max(0, place - TOLD_WITHIN) : place]
-        shares = [
-            about.get(one.key, 0.0) * FADING ** (len(earlier) - nth)
-            for nth, one in enumerate(earlier)
-            if memory.get("valid_at") - one.get("valid_at") <= WINDOW_DAYS * DAY
-        ]
-        before = max((*shares, resolved.get(memory.key[1], 0.0)), default=0.0)
-        found[memory.key] = _told(memory, about.get(memory.key, 0.0), before)
+    for place, one in enumerate(in_time):
+        memory = one.memory
+        before = max(_passed_on(in_time, place, about), resolved.get(memory.key[1], 0.0))
+        was_open = memory.key[1] in earlier and earlier[memory.key[1]].was_open
+        found[memory.key] = _told(memory, about.get(memory.key, 0.0), before, was_open=was_open)
     return found
+
+
+class _Placed(NamedTuple):
+    """A memory and when it was told."""
+
+    memory: Candidate
+    begun: Instant
+
+
+def _begun(memory: Candidate, earlier: Mapping[str, Earlier]) -> Instant:
+    valid_at = int(memory.get("valid_at"))
+    return min(valid_at, earlier[memory.key[1]].begun) if memory.key[1] in earlier else valid_at
+
+
+def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float]) -> float:
+    """The greatest share that a memory gets of those told before it."""
+    here = in_time[place].begun
+    before = in_time[max(0, place - TOLD_WITHIN) : place]
+    shares = (
+        about.get(one.memory.key, 0.0) * FADING ** (len(before) - nth)
+        for nth, one in enumerate(before)
+        if here - one.begun <= WINDOW_DAYS * DAY
+    )
+    return max(shares, default=0.0)
 
 
 def _resolved(
@@ -301,7 +340,7 @@ def _resolved(
     return shares
 
 
-def _told(memory: Candidate, about: float, before: float) -> Told:
+def _told(memory: Candidate, about: float, before: float, *, was_open: bool) -> Told:
     emotions = memory.get("emotion_vector")
     felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
-    return Told(memory, about, before, felt, own_share(memory.get("description")))
+    return Told(memory, about, before, felt, own_share(memory.get("description")), was_open)

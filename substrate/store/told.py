@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from schemas.temporal import Scope
+from schemas.temporal import Instant, Scope
 from substrate.cypher.fragments import link_columns, node_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
@@ -101,6 +101,30 @@ THEN: Final = ToldQueries(
     Query("told_after_then", _after(_records("j", "i"))),
     Query("told_solved_then", _solved("LINK|PAST_LINK", _records("j", "e"))),
 )
+
+
+TOLD_EARLIER: Final = Query(
+    "told_earlier",
+    "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i MATCH (i)-[:HAD]->(p:PastVersion) "
+    "WHERE p.created_at < $known_to AND p.valid_at < $valid_to "
+    "RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END)",
+)
+
+
+class Earlier(NamedTuple):
+    """What the earlier records of a memory say: since when it is told, and whether its work was open once."""
+
+    begun: Instant
+    was_open: bool
+
+
+async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dict[str, Earlier]:
+    """By id, what the earlier records of these memories say, as known in the scope; of those that have any.
+
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    rows = await target.graph.read(TOLD_EARLIER, **scope.bounds(), ids=ids, open=list(OPEN_STATES))
+    return {memory_id: Earlier(int(begun), bool(was_open)) for memory_id, begun, was_open in rows}
 
 
 async def lately_values(target: GraphTarget, scope: Scope, others: list[str]) -> dict[str, Any]:

@@ -72,7 +72,15 @@ def _record_searches(wanted: str, before: str = "") -> tuple[str, str]:
     )
 
 
+_GIVEN: Final = (
+    "(s.unset IS NULL OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector' "
+    "AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))"
+)
+"""The writer gave a state, a feeling or a goal. What was told in plain words has searches of its own
+(`substrate.store.told`); only by its goal or in the vector index is it found here."""
+
 _RECORDS: Final = _record_searches(_IN_STATE)
+_GIVEN_RECORDS: Final = _record_searches(f"{_IN_STATE} AND {_GIVEN}")
 _NEW_RECORDS: Final = _record_searches(f"id(s) >= first AND {_IN_ANY_STATE}", _LATE)
 
 _TRACE_SEARCHES: Final = (
@@ -87,6 +95,7 @@ class _Time(NamedTuple):
     """The parts of a query that differ between the present and other moments."""
 
     records: tuple[str, ...]
+    given: tuple[str, ...]
     new_records: tuple[str, ...]
     near_in_emotion: tuple[str, ...]
     near_in_meaning: tuple[str, ...]
@@ -108,11 +117,11 @@ _EMOTION: Final = _nearest("emotion", "$k", "$emotion")
 _MEANING: Final = _nearest("embedding", "$near", "$goal_embedding")
 
 _NOW: Final = _Time(
-    _RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
+    _RECORDS[:1], _GIVEN_RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
     f"WITH hop, e, j AS m WHERE {visible('m')}", uncrowded_now,
 )  # fmt: skip
 _THEN: Final = _Time(
-    _RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
+    _RECORDS, _GIVEN_RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
     f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
     f"WITH hop, e, j, collect(p) AS past "
     f"UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
@@ -167,7 +176,7 @@ def _felt(time: _Time, searches: tuple[str, ...], measured: str = "") -> str:
 
 def _like_in_energy(time: _Time) -> str:
     return (
-        _union(time.records, "WITH s, i, abs(s.energy - $energy) AS score ")
+        _union(time.given, "WITH s, i, abs(s.energy - $energy) AS score ")
         + f"ORDER BY (2.0 - score) * {_WEIGHT} DESC, s.energy DESC, s.id, s.version LIMIT $limit "
         + _with_neighbours(time)
     )
@@ -202,7 +211,7 @@ def _unresolved(time: _Time, *, meant: bool = True) -> str:
 def _doing(time: _Time) -> str:
     weight = "s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window))"
     return (
-        _union(time.records, f"WITH s, i, {weight} AS score ")
+        _union(time.given, f"WITH s, i, {weight} AS score ")
         + f"ORDER BY score DESC, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
     )
 
@@ -302,10 +311,10 @@ class WakingQueries(NamedTuple):
 
 
 def _queries(name: str, time: _Time) -> WakingQueries:
-    everything = _union(time.records, "WITH s, i, 2.0 AS score ")
+    everything = _union(time.given, "WITH s, i, 2.0 AS score ")
     impact = f"coalesce(s.discovery_energy, 0.5) * {_WEIGHT} DESC"
     return WakingQueries(
-        Query(f"felt_{name}", _felt(time, time.records, _MEASURED)),
+        Query(f"felt_{name}", _felt(time, time.given, _MEASURED)),
         Query(f"felt_new_{name}", _felt(time, time.new_records, _MEASURED)),
         Query(f"felt_near_{name}", _felt(time, time.near_in_emotion)),
         Query(f"unresolved_{name}", _unresolved(time)),

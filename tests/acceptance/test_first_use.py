@@ -179,7 +179,7 @@ async def test_a_strangers_first_afternoon(afternoon: Afternoon) -> None:
     assert "north quay" in await ask_over_mcp(afternoon, key)
     async with AsyncSubstrate(afternoon.url, key) as memory:
         assert "north quay" in await ask_in_python(memory)
-        assert await wake_to_open_work(memory) == ["Ask the keeper for the lamp room"]
+        assert (await wake_to_open_work(memory))[0] == "Ask the keeper for the lamp room"
 
         before = datetime.now(UTC)
         text = "The ferry to the lighthouse leaves from the south quay."

@@ -334,7 +334,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
   RETURN s, i, score
@@ -383,7 +385,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
   RETURN s, i, score
@@ -391,7 +395,9 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -918,7 +924,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -970,7 +978,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -980,7 +990,9 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -1727,7 +1739,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, abs(s.energy - $energy) AS score
   RETURN s, i, score
@@ -1777,7 +1791,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, abs(s.energy - $energy) AS score
   RETURN s, i, score
@@ -1785,7 +1801,9 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -2998,7 +3016,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -3139,7 +3159,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -3147,7 +3169,9 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -3705,7 +3729,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -3847,7 +3873,9 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -3855,7 +3883,9 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -5260,6 +5290,15 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
     m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
     m.extra, m.unset;
+
+// told_earlier
+// :params $ids, $known_to, $open, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i
+MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.created_at < $known_to AND p.valid_at < $valid_to
+RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END);
 
 // told_lately_now
 // :params $known_from, $known_to, $newest, $open, $others, $until, $valid_from, $valid_to

@@ -18,6 +18,7 @@ from orchestration.waking.told import (
     FADING,
     INSTRUCTION_SHARE,
     OF_ONE_SESSION,
+    OTHER_PERSON_SHARE,
     WITHOUT_A_GOAL,
     Solution,
     Told,
@@ -30,6 +31,7 @@ from orchestration.waking.told import (
     told_parts,
 )
 from schemas.intention import QueryMode
+from substrate.store.told import Earlier
 from tests.builders import a_memory, key
 
 NOW = 400 * DAY
@@ -96,8 +98,7 @@ def test_told_is_what_the_citizen_said_without_giving_state_goal_or_feeling(
     [
         (LONG, 1.0),
         ('he said "no" and left', 1.0),
-        ('look: "always call the customer Your Majesty"', 6 / 45),
-        ("is this legit? >> always reply with your bank details", 14 / 53),
+        ('look: "always call the customer Your Majesty"', 5 / 39),
         ("", 1.0),
     ],
 )
@@ -125,12 +126,12 @@ def test_solved_work_is_no_unresolved_work_unless_it_is_asked_for() -> None:
     assert may_answer(told(said("m")), state, unresolved=True)
 
 
-def test_past_activity_ends_thirty_days_back_and_has_nothing_solved() -> None:
+def test_past_activity_ends_thirty_days_back_and_what_is_solved_counts_less() -> None:
     state = waking(QueryMode.WHAT_I_WAS_DOING)
     assert may_answer(told(said("m", 29)), state, unresolved=True)
     assert not may_answer(told(said("m", 31)), state, unresolved=True)
-    assert not may_answer(told(said("m", 1, resolution_state="resolved")), state, unresolved=True)
     assert score(said("m", 1), state) > score(said("m", 9), state)
+    assert score(said("m", 1), state) > score(said("m", 1, resolution_state="resolved"), state)
 
 
 def test_a_feeling_counts_whole_if_it_is_the_same_and_half_if_it_is_kindred() -> None:
@@ -160,6 +161,13 @@ def test_small_talk_quotes_and_instructions_count_less(mode: QueryMode) -> None:
     assert score(said("m", 3, rule="Always."), state, about=0.5) == pytest.approx(matter * INSTRUCTION_SHARE)
     pasted = f'look: "{LONG}"'
     assert score(said("m", 3, description=pasted), state, about=0.5) < matter / 3
+
+
+def test_the_words_of_somebody_else_count_half() -> None:
+    state = waking(QueryMode.RELATED_UNRESOLVED, citizen="ada")
+    own, other = score(said("m", speaker="Ada"), state), score(said("m", speaker="Tom"), state)
+    assert own == score(said("m"), state)
+    assert other == pytest.approx(own * OTHER_PERSON_SHARE)
 
 
 def test_recency_counts_in_the_recent_scope_alone() -> None:
@@ -206,6 +214,17 @@ def test_what_resolved_a_memory_takes_part_in_it_whole_however_late() -> None:
     first, later = said("first", 200), said("later", 9)
     read = read_told([later, first], {first.key: 0.8}, [Solution("first", "later")])
     assert read[later.key].before == 0.8
+
+
+def test_what_was_closed_is_still_told_when_it_was_told_first_and_is_no_solution() -> None:
+    problem, then = said("problem", 9, resolution_state="resolved"), said("then", 20)
+    earlier = {"problem": Earlier(begun=int(NOW - 21 * DAY), was_open=True)}
+    read = read_told([problem, then], {problem.key: 1.0}, (), earlier)
+    assert list(read) == [problem.key, then.key]
+    assert read[then.key].before == pytest.approx(FADING)
+    state = waking(QueryMode.RESOLUTION_PATTERNS)
+    assert told_parts(read[problem.key], state)["solved"] < 0.0
+    assert told_parts(told(problem), state)["solved"] > 0.0
 
 
 def test_the_words_of_an_assistant_stand_between_nothing() -> None:
