@@ -284,10 +284,10 @@ def _weighed(score: Score, memory: Candidate, waking: WakingState, *, told: bool
     """The score of an answer as its mode weighs it.
 
     For what a writer gave the term `age`, at most 0, weighs what is not relevance, whose age is in it already.
-    What was `told` in plain words has its age in its relevance; in find_resolution_patterns how it felt does not
-    count, because a way out does not feel as the present state does.
+    What was `told` in plain words has its age in its relevance. How it felt counts in find_similar_state alone:
+    open work need not feel as the present state does, and a way out does not.
     """
-    if told and waking.mode is QueryMode.RESOLUTION_PATTERNS:
+    if told and waking.mode is not QueryMode.SIMILAR_STATE:
         felt = score.terms["emotional_resonance"]
         return score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
     weight = 1.0 if told else recency_weight(memory.get("valid_at"), waking)
