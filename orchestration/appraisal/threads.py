@@ -9,19 +9,14 @@ from orchestration.appraisal.appraise import Appraisal
 from schemas.memory import ResolutionState
 from substrate.text import stems
 
-TOLD_AS_SOLVED: Final = 0.54
-"""Least strength of a match where the words say that something is solved."""
-GOOD_NEWS: Final = 0.6
-"""Least strength where they only tell good news."""
+SOLVED: Final = 0.54
+"""Least strength of a match."""
 BESIDE_THE_BEST: Final = 0.85
 """A text closes every thread that matches at least this share as well as the best: one problem told twice."""
 WORD_WEIGHT: Final = 0.04
 """How much a shared stem of inverse document frequency 1 adds to the cosine of meaning."""
 MOST_SHARED: Final = 8.0
 """The most inverse document frequency of shared stems that counts: a long text shares words with everything."""
-OPEN_STATES: Final = frozenset((ResolutionState.BLOCKED, ResolutionState.IN_PROGRESS))
-GLAD: Final = frozenset(("joy", "relief", "pride", "gratitude"))
-"""What people feel when something ended well."""
 
 
 class OpenThread(NamedTuple):
@@ -32,20 +27,17 @@ class OpenThread(NamedTuple):
     likeness: float
 
 
-def least_strength(appraisal: Appraisal) -> float | None:
-    """The strength that a match with a text of this appraisal needs; None when it can solve nothing."""
-    if appraisal.resolution_state in OPEN_STATES:
-        return None
-    if appraisal.tells_solution:
-        return TOLD_AS_SOLVED
-    is_good = appraisal.result == "positive" or not GLAD.isdisjoint(appraisal.emotions)
-    return GOOD_NEWS if is_good else None
+def tells_end(text: str, appraisal: Appraisal) -> bool:
+    """Whether a text tells that something is over, and nothing else that would make this doubtful.
+
+    Good news alone tell it of nothing in particular, and who asks or wants more is still at it.
+    """
+    is_over = appraisal.tells_solution and appraisal.resolution_state is ResolutionState.RESOLVED
+    return is_over and appraisal.goal is None and "?" not in text
 
 
-def find_solved(
-    text: str, threads: Sequence[OpenThread], least: float, weights: Mapping[str, float]
-) -> list[OpenThread]:
-    """The threads that the text solves, best first; none below the strength `least`.
+def find_solved(text: str, threads: Sequence[OpenThread], weights: Mapping[str, float]) -> list[OpenThread]:
+    """The threads that the text solves, best first; none below the strength `SOLVED`.
 
     The strength is the cosine of meaning + 0.04 × the summed weights of the shared stems, at most 0.32. `weights`:
     the inverse document frequency of each stem of the text in the graph.
@@ -55,6 +47,6 @@ def find_solved(
     for thread in threads:
         shared = sum(weights.get(stem, 0.0) for stem in sorted(told & stems(thread.text)))
         strengths[thread.id] = thread.likeness + WORD_WEIGHT * min(MOST_SHARED, shared)
-    enough = max(least, BESIDE_THE_BEST * max(strengths.values(), default=0.0))
+    enough = max(SOLVED, BESIDE_THE_BEST * max(strengths.values(), default=0.0))
     solved = [thread for thread in threads if strengths[thread.id] >= enough]
     return sorted(solved, key=lambda thread: (-strengths[thread.id], thread.id))

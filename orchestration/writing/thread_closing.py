@@ -28,6 +28,8 @@ from substrate.text import query_words
 RESOLVED_BY: Final = "RESOLVED_BY"
 LED_TO: Final = "LED_TO"
 """From a step (a decision, an action, something learned) to the solution."""
+MADE: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
+"""Fields of a link that nobody gave. Questions follow no link whose goal was made."""
 ALIKE: Final = 0.35
 """Least cosine of a step to the open memory or to the solution."""
 MAX_STEPS: Final = 4
@@ -51,15 +53,12 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
     """
     closed = 0
     for solution in sorted(told, key=lambda memory: int(memory.row["valid_at"])):
-        least = threads.least_strength(solution.appraisal)
-        if least is None:
-            continue
-        memories = await _open_before(solution, graph)
+        text = text_of(solution.row)
+        memories = await _open_before(solution, graph) if threads.tells_end(text, solution.appraisal) else {}
         if not memories:
             continue
-        text = text_of(solution.row)
         weights = await _word_weights(text, graph)
-        for thread in threads.find_solved(text, list(map(_thread, memories.values())), least, weights):
+        for thread in threads.find_solved(text, list(map(_thread, memories.values())), weights):
             closed += await _close(solution, memories[thread.id], graph, deps, now=now)
     return closed
 
@@ -126,7 +125,7 @@ def _link(solution: Told, source_id: str, relation_type: str, *, goal: str) -> C
         episode_id=solution.command.episode_id,
         **_writer_fields(solution),
     )
-    return _made(relate, solution)
+    return _made(relate.assuming(*MADE), solution)
 
 
 def _writer_fields(solution: Told) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.appraisal.appraise import Voice, appraise
-from orchestration.appraisal.threads import GOOD_NEWS, TOLD_AS_SOLVED, OpenThread, find_solved, least_strength
+from orchestration.appraisal.threads import SOLVED, OpenThread, find_solved, tells_end
 
 CASE = OpenThread("case", "I'm blocked on the glass case, the supplier does not ship", 0.5)
 PERMIT = OpenThread("permit", "Still waiting for the permit of the archive", 0.2)
@@ -16,43 +16,43 @@ LIKENESSES = st.floats(0.0, 1.0).map(lambda number: round(number, 3))
 
 
 @pytest.mark.parametrize(
-    ("text", "least"),
+    ("text", "ends"),
     [
-        ("The glass case is finally sorted.", TOLD_AS_SOLVED),
-        ("I am so relieved today!", GOOD_NEWS),
-        ("I'm stuck again with the permit.", None),
-        ("We had soup for lunch.", None),
-        ("Is the glass case sorted?", None),
+        ("The glass case is finally sorted.", True),
+        ("I am so relieved today!", False),
+        ("I'm stuck again with the permit.", False),
+        ("We had soup for lunch.", False),
+        ("Is the glass case sorted?", False),
+        ("The glass case is finally sorted, but what about the light?", False),
     ],
 )
-def test_only_what_tells_a_solution_or_good_news_can_solve(text: str, least: float | None) -> None:
-    assert least_strength(appraise(text, Voice.OWN)) == least
+def test_only_what_tells_that_something_is_over_can_solve(text: str, ends: bool) -> None:
+    assert tells_end(text, appraise(text, Voice.OWN)) is ends
 
 
 def test_the_words_of_an_assistant_solve_nothing() -> None:
-    assert least_strength(appraise("The glass case is finally sorted.", Voice.OTHER)) is None
+    text = "The glass case is finally sorted."
+    assert not tells_end(text, appraise(text, Voice.OTHER))
 
 
 def test_a_text_solves_the_thread_whose_rare_words_and_meaning_it_shares() -> None:
     told = "The glass case is finally sorted"
-    assert find_solved(told, [CASE, PERMIT], TOLD_AS_SOLVED, RARE) == [CASE]
+    assert find_solved(told, [CASE, PERMIT], RARE) == [CASE]
 
 
 def test_words_that_everything_shares_do_not_make_a_match() -> None:
-    assert find_solved("The glass case is finally sorted", [CASE], TOLD_AS_SOLVED, {"glass": 0.1}) == []
+    assert find_solved("The glass case is finally sorted", [CASE], {"glass": 0.1}) == []
 
 
 def test_one_problem_told_twice_is_closed_twice() -> None:
     again = OpenThread("again", "the glass case still does not come", 0.5)
-    assert find_solved("the glass case is there", [CASE, again], TOLD_AS_SOLVED, RARE) == [again, CASE]
+    assert find_solved("the glass case is there", [CASE, again], RARE) == [again, CASE]
 
 
-@given(st.lists(LIKENESSES, max_size=5), LIKENESSES)
-def test_nothing_below_the_least_strength_is_solved_and_the_best_comes_first(
-    likenesses: list[float], least: float
-) -> None:
+@given(st.lists(LIKENESSES, max_size=5))
+def test_nothing_below_the_least_strength_is_solved_and_the_best_comes_first(likenesses: list[float]) -> None:
     threads = [OpenThread(f"t{place}", "harbour", likeness) for place, likeness in enumerate(likenesses)]
-    solved = find_solved("something else", threads, least, {})
-    assert all(thread.likeness >= least for thread in solved)
+    solved = find_solved("something else", threads, {})
+    assert all(thread.likeness >= SOLVED for thread in solved)
     assert solved == sorted(solved, key=lambda thread: (-thread.likeness, thread.id))
-    assert bool(solved) == any(likeness >= least for likeness in likenesses)
+    assert bool(solved) == any(likeness >= SOLVED for likeness in likenesses)
