@@ -104,22 +104,14 @@ def _rates(group: Sequence[tuple[Waking, Sequence[str]]]) -> Rates:
 
 
 def compare_identity(identity: Identity, person: Person) -> dict[str, Found]:
-    """Compare an identity with the person: name and role of the self, people, and roles shown as people.
-
-    The self is the first entity, unless that is a role of a chat. A role counts as known where an accepted word
-    stands in what is said of the self or of the citizen as a whole; what it feels or wants now is no role.
-    """
-    entities = identity.entities
-    own = [entity for entity in entities[:1] if name_key(entity.name) not in ROLES]
-    whole = identity.model_dump(mode="json", exclude={"entities", "state"})
-    said = name_key(" ".join([str(whole), *(str(entity.model_dump(mode="json")) for entity in own)]))
-    shown = [entity.name for entity in entities if name_key(entity.name) not in ROLES]
-    roles = [entity for entity in entities if name_key(entity.name) in ROLES]
+    """Compare an identity with the person: name and role that it tells, people, and roles shown as people."""
+    shown = [each.name for each in identity.people]
+    role = name_key(identity.role.value) if identity.role else ""
     return {
-        "name": _found([person.name], [entity.name for entity in own]),
-        "role": Found(int(any(name_key(word) in said for word in person.roles)), len(own), 1),
+        "name": _found([person.name], [identity.name.value] if identity.name else []),
+        "role": Found(int(any(name_key(word) in role for word in person.roles)), int(bool(role)), 1),
         "people": _found(person.people, shown),
-        "roles as people": Found(0, len(roles), 0),
+        "roles as people": Found(0, sum(name_key(name) in ROLES for name in shown), 0),
     }
 
 

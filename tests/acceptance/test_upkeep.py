@@ -23,8 +23,8 @@ def repaired(service: Service, task: Any) -> httpx.Response:
 
 
 def test_a_sweep_finds_what_is_wrong_and_its_repairs_mend_it(service: Service, citizen: str) -> None:
-    service.remember(citizen, id="tea", name="Tea", description="Ada drinks green tea", **SET)
-    service.remember(citizen, id="tea2", name="Tea", description="Ada drinks green tea", **SET)
+    service.remember(citizen, id="tea", name="Tea", description="She drinks green tea", **SET)
+    service.remember(citizen, id="tea2", name="Tea", description="She drinks green tea", **SET)
     service.remember(citizen, id="none", name="None", **SET)
     service.remember(citizen, id="plan", name="Plan of the week", description="null", goal="rest", **SET)
     assert service.relate(citizen, ("tea", "ABOUT", "tea2")).status_code == 201
