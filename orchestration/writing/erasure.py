@@ -178,7 +178,7 @@ async def _remove(target: ErasureTarget, store: ErasedStore, notes: dict[str, Er
 
 async def _remove_from(graph: Graph, target: ErasureTarget, notes: dict[str, ErasureNote]) -> Counter[str]:
     if target.kind == "memory":
-        return await erasure.erase_memories(graph, [target.id]) + await _remove_unused_tags(graph)
+        return await erasure.erase_memories(graph, [target.id]) + await _remove_unused(graph)
     if target.kind == "episode":
         return await _remove_episode(target.id, graph)
     return await erasure.erase_graph(graph, partial(unfinished_erasures.delete_graph, graph, notes))
@@ -200,13 +200,17 @@ async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
     links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
     removed += links + await erasure.erase_memories(graph, lone_ids)
     removed["receipts"] += await erasure.erase_receipts(graph, [], [ingestion])
-    return removed + await _remove_unused_tags(graph)
+    return removed + await _remove_unused(graph)
 
 
-async def _remove_unused_tags(graph: Graph) -> Counter[str]:
-    """Remove the tags that no record has. A tag that a past record has stays, as that record does."""
+async def _remove_unused(graph: Graph) -> Counter[str]:
+    """Remove what was made of names in erased texts alone, and the tags that no record has.
+
+    A tag that a past record has stays, as that record does.
+    """
+    names = await erasure.erase_names_of_nothing(graph)
     unused = await erasure.unused_tags(graph)
     if unused:
         async for tags, buckets in erasure.past_labels(graph):
             unused.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
-    return Counter(tags=await erasure.erase_tags(graph, unused) if unused else 0)
+    return names + Counter(tags=await erasure.erase_tags(graph, unused) if unused else 0)

@@ -12,6 +12,7 @@ import orjson
 
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Row
+from substrate.cypher.fragments import tells
 from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
@@ -101,6 +102,15 @@ LINKS_OF_EPISODE: Final = Query(
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.episode_id = $episode "
     "WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
+
+
+NAMES_OF_NOTHING: Final = Query(
+    "erase_names_of_nothing",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows "
+    f"RETURN id(n), n.id, NOT {tells('n')} "
+    "AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0",
+)
+"""Rows: internal id, id, and whether it was only made of a name that no text has any more."""
 
 
 class ErasureMark(NamedTuple):
@@ -224,6 +234,19 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
         while links := [row[0] for row in await graph.read(LINKS_OF_EPISODE, **values)]:
             removed += await _erase_links(graph, linked, links)
     return removed, orphans
+
+
+async def erase_names_of_nothing(graph: Graph) -> Counter[str]:
+    """Erase the memories that were only made of names in erased texts; returns the number of each kind.
+
+    A repeated call finishes an interrupted one.
+    """
+    unnamed: list[str] = []
+    after = -1
+    while page := await graph.read(NAMES_OF_NOTHING, rows=PAST_RECORDS_A_PAGE, after=after):
+        after = max(row[0] for row in page)
+        unnamed += [row[1] for row in page if row[2] == "true"]
+    return await erase_memories(graph, unnamed)
 
 
 async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Counter[str]:

@@ -543,6 +543,16 @@ FOREACH (t IN traces |
 )
 RETURN size(memories), size(traces);
 
+// erase_names_of_nothing
+// :params $after, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+RETURN id(n), n.id,
+    NOT (n.unset IS NULL OR NOT n.unset STARTS WITH 'name,' OR coalesce(n.description, '') <> '')
+    AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0;
+
 // erase_of_episode
 // :params $episode, $rows
 MATCH (n:ConsciousnessNode)
@@ -5211,7 +5221,7 @@ RETURN t.name, indegree(t, 'TAGGED'), size
 ORDER BY t.name;
 
 // texts_with
-// :params $but, $open, $roles, $words
+// :params $but, $kinds, $open, $roles, $sources, $words
 UNWIND $words AS w
 CALL {
   WITH w
@@ -5220,8 +5230,8 @@ CALL {
   WITH w, n
   LIMIT 8
   WITH w, n, coalesce(n.description, '') + ' ' + n.name AS text
-  WHERE text CONTAINS w[1] AND n.expired_at = $open AND NOT n.id IN $but
-      AND NOT toLower(coalesce(n.speaker, '')) IN $roles
+  WHERE text CONTAINS w[1] AND n.expired_at = $open AND NOT n.node_type IN $kinds AND n.source IN $sources
+      AND NOT n.id IN $but AND NOT toLower(coalesce(n.speaker, '')) IN $roles
   RETURN n.id AS id, text, n.valid_at AS valid_at
 }
 RETURN w[1], id, text, valid_at;

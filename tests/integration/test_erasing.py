@@ -14,7 +14,9 @@ from api.runtime.runtime import Runtime, open_runtime
 from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import File, FileSet, parse
+from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.storing import Job
 from orchestration.mind.state import change_state, read_state
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
@@ -251,6 +253,28 @@ async def test_an_episode_goes_with_its_people_unless_others_know_them(own: Runt
     assert {link.episode_id for link in await links(own.deps, fresh_citizen)} == {"two"}
     with pytest.raises(NotFound):
         await erased(own, EraseEpisode(citizen_id=fresh_citizen, episode_id="one"))
+
+
+async def test_what_was_made_of_names_goes_with_the_last_text_that_has_them(
+    own: Runtime, fresh_citizen: str
+) -> None:
+    text = "My friend Ottokar Quarkstein is in Ljubljana, I called him."
+    job = Job(own.deps, NOW)
+    for episode, said in (("one", text), ("one", f"{text} Ask Xaveria Zimt too."), ("two", "Ljubljana is far.")):
+        message = {"role": "user", "content": said, "timestamp": "2023-01-01T08:00:00Z"}
+        await hear_messages(NewMessages(fresh_citizen, episode, [message]), job)
+    await stored(own.deps, remember(fresh_citizen, "note", description="Ottokar Quarkstein called me."))
+    assert await history(own.deps, fresh_citizen, "person:ottokar_quarkstein")
+
+    await erased(own, EraseEpisode(citizen_id=fresh_citizen, episode_id="one"))
+
+    names = ("person:ottokar_quarkstein", "place:ljubljana", "person:xaveria_zimt")
+    known = [bool(await history(own.deps, fresh_citizen, name)) for name in names]
+    assert known == [True, True, False], "other texts have the first two"
+    await erased(own, EraseMemory(citizen_id=fresh_citizen, id="note"))
+    known = [bool(await history(own.deps, fresh_citizen, name)) for name in names]
+    assert known == [False, True, False]
+    assert on_disk(own, (b"Quarkstein", b"Xaveria")) == set()
 
 
 async def test_a_citizen_erased_by_another_process_begins_anew(own: Runtime, fresh_citizen: str) -> None:
