@@ -32,7 +32,7 @@ from substrate.text import STOP_WORDS, name_key, words
 WHO_IS_MEANT: Final = "remember who and what is meant"
 KINDS: Final = tuple(kind.value for kind in Kind)
 _NEVER_READ: Final = frozenset((*KINDS, "Session", SELF_TYPE))
-_OWN_SOURCES: Final = frozenset((Source.CITIZEN, Source.INGESTION))
+_OWN_SOURCES: Final = frozenset((Source.CITIZEN.value, Source.INGESTION.value))
 _NOT_HUMAN: Final = ROLES - ASKING
 _MADE: Final = ("name", "node_type")
 _MADE_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
@@ -180,8 +180,10 @@ async def _earlier_uses(
         return []
     beginnings = [f"{key}*" for key, _ in unknown if len(key) >= FEWEST_LETTERS]
     known.update({memory.id: memory for memory in await naming.find_named(graph, beginnings, KINDS)})
-    but = [text.memory_id for text in texts]
-    return await naming.find_uses(graph, unknown, but=but, roles=sorted(_NOT_HUMAN))
+    but = naming.UncountedUses(
+        [text.memory_id for text in texts], sorted(_NEVER_READ), sorted(_NOT_HUMAN), sorted(_OWN_SOURCES)
+    )
+    return await naming.find_uses(graph, unknown, but)
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ TEXTS_WITH: Final = Query(
     "texts_with",
     "UNWIND $words AS w CALL { WITH w CALL db.idx.fulltext.queryNodes('ConsciousnessNode', w[0]) YIELD node AS n "
     f"WITH w, n LIMIT {_USERS_READ} WITH w, n, coalesce(n.description, '') + ' ' + n.name AS text "
-    "WHERE text CONTAINS w[1] AND n.expired_at = $open "
+    "WHERE text CONTAINS w[1] AND n.expired_at = $open AND NOT n.node_type IN $kinds AND n.source IN $sources "
     "AND NOT n.id IN $but AND NOT toLower(coalesce(n.speaker, '')) IN $roles "
     "RETURN n.id AS id, text, n.valid_at AS valid_at } RETURN w[1], id, text, valid_at",
 )
@@ -98,15 +98,28 @@ async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -
     return list(found.values())
 
 
-async def find_uses(
-    graph: Graph, names: Sequence[tuple[str, str]], but: Sequence[str], roles: Sequence[str]
-) -> list[NameUse]:
+class UncountedUses(NamedTuple):
+    """The memories, kinds of memories and speakers whose texts do not count; of the others, these sources do."""
+
+    memory_ids: Sequence[str]
+    kinds: Sequence[str]
+    speakers: Sequence[str]
+    sources: Sequence[str]
+
+
+async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], but: UncountedUses) -> list[NameUse]:
     """Earlier texts that use the names, each given as a word in normal form and as it is written.
 
-    `but`: memories that do not count. `roles`: speakers that do not count. Raises as `Graph.read`.
+    Raises as `Graph.read`.
     """
-    words = [list(name) for name in names]
-    rows = await graph.read(TEXTS_WITH, words=words, but=list(but), roles=list(roles), open=END_OF_TIME)
+    values = {
+        "words": [list(name) for name in names],
+        "but": list(but.memory_ids),
+        "kinds": list(but.kinds),
+        "roles": list(but.speakers),
+        "sources": list(but.sources),
+    }
+    rows = await graph.read(TEXTS_WITH, **values, open=END_OF_TIME)
     return [NameUse(*row) for row in rows]
 
 

@@ -75,6 +75,14 @@ async def test_the_second_use_of_an_unknown_name_links_the_first_too(naming: Dep
     assert await mentioned(naming, fresh_citizen) == {"a": ["person:femke"], "b": ["person:femke"]}
 
 
+async def test_only_what_a_human_wrote_counts_as_an_earlier_use(naming: Deps, fresh_citizen: str) -> None:
+    await stored(naming, note(fresh_citizen, "a", "my friend Femke Quist rang"), now=day(1))
+    await stored(naming, note(fresh_citizen, "tool", "today I met Xanthe", source="tool"), now=day(2))
+    texts = [note(fresh_citizen, "b", "today I met Quist"), note(fresh_citizen, "c", "today I met Xanthe")]
+    await stored(naming, *texts, now=day(3))
+    assert await mentioned(naming, fresh_citizen) == {"a": ["person:femke_quist"]}
+
+
 async def test_given_names_are_linked_and_not_marked_as_made(naming: Deps, fresh_citizen: str) -> None:
     await stored(naming, note(fresh_citizen, "a", "the plan stands", about=["Atlas"]), now=day(1))
     graph = naming.graph(graph_name(Level.N1, fresh_citizen))
