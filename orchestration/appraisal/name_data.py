@@ -24,7 +24,7 @@ _LISTS: Final = (
 _CHOICES: Final = (
     "called", "my", "from_work", "project_cues", "product_cues", "leading_the", "occupation_suffixes",
 )  # fmt: skip
-_NAME: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’-]*\w(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*\w){0,2}"
+_NAME: Final = r"(?<!\w)[^\W\d_a-zß-öø-ÿ][\w'’-]*\w(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*\w){0,2}(?!\w)"
 _ROLE: Final = r"[^\W\d_][\w-]*(?: (?:of )?[^\W\d_][\w-]*){0,4}"
 _NOUN: Final = r"[^\W\d_a-zß-öø-ÿ][\w-]+"
 

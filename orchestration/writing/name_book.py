@@ -36,7 +36,7 @@ SAME_SPELLING: Final = 88.0
 FEWEST_LETTERS: Final = 3
 _FUZZY_LETTERS: Final = 6
 MOST_NAMES: Final = 200
-"""A text with more different names is a list: only so many of them are linked."""
+"""A text with more different names is a list: only so many of them are read and linked."""
 
 
 class NamedText(NamedTuple):
@@ -132,9 +132,11 @@ class NameBook:
         for text in texts:
             language = language_of(text.text, self.language)
             self._pairs += read_aliases(text.text, language)
+            own: set[str] = set()
             for mention in read_names(text.text, language):
                 key = name_key(mention.name)
-                if key and key not in ROLES and key not in STOP_WORDS:
+                if key and key not in ROLES and key not in STOP_WORDS and (key in own or len(own) < MOST_NAMES):
+                    own.add(key)
                     seen[key].add(mention)
         return seen
 
@@ -142,7 +144,7 @@ class NameBook:
         """Enter the names that become memories: those of several words first, so that a part can join them."""
         accepted = {key: sightings for key, sightings in seen.items() if sightings.told or sightings.uses >= USES}
         aliases = {name_key(alias): name_key(name) for name, alias in self._pairs}
-        for key in sorted(accepted, key=lambda key: (key in aliases, -key.count(" "), list(seen).index(key))):
+        for key in sorted(accepted, key=lambda key: (key in aliases, -key.count(" "))):
             self._enter(key, accepted[key], aliases.get(key))
 
     def _enter(self, key: str, sightings: _Sightings, alias_of: str | None) -> None:

@@ -12,6 +12,8 @@ from orchestration.appraisal.self_statements import read_relations, read_stateme
     [
         ("Hi, I'm Maya.", [("name", "Maya")]),
         ("my name is Maya Berg and I need help", [("name", "Maya Berg")]),
+        ("I am Mira and I work as a nurse", [("name", "Mira"), ("role", "nurse")]),
+        ("Hi, I'm Eva and work here", [("name", "Eva")]),
         ("everyone calls me Mo", [("name", "Mo")]),
         ("hey so Priya here, I need a plan", [("name", "Priya")]),
         ("Gord Halloran, joiner, got my own shop", [("name", "Gord Halloran"), ("role", "joiner")]),

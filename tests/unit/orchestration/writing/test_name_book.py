@@ -92,3 +92,8 @@ def test_a_given_name_is_found_or_made() -> None:
 def test_a_list_of_names_is_cut() -> None:
     crowd = ", ".join(f"Dr Za{chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(MOST_NAMES + 100))
     assert len(named(f"I met {crowd}")[0]) == MOST_NAMES
+
+
+@pytest.mark.parametrize("word", ["A" * 50_000, "İ" * 50_000, "A-" * 25_000])
+def test_a_word_without_end_is_read_in_a_moment(word: str) -> None:
+    assert named(f"My name is {word}.", "Anna rang.") == [[], ["person:anna"]]
