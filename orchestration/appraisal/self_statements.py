@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from orchestration.appraisal.languages import language
 from orchestration.appraisal.name_data import CODES, NameData, language_of, name_data
 from orchestration.appraisal.names import read_names
 from orchestration.appraisal.own_words import QUOTED, own_words
+from orchestration.appraisal.speech import own_text
 from substrate.text import name_key
 
 MOST_READ: Final = 4000
@@ -21,6 +23,7 @@ _SUPPOSED: Final = re.compile(
     r"\b(?:whether|if|like|unless|wish|pretend|imagine|thinks?|says?|said|told|when|ob|wenn|dass|als ob)\W+\Z",
     re.IGNORECASE,
 )
+_OPENED: Final = re.compile(r"(?:\A|\W)['‘\"](?=\w)[^\"]{0,12}\Z")
 _MAY_STATE: Final = re.compile(
     r"\bi['’]?m\b|\bi\b|\bmy\b|\bour\b|\bcalls? me\b|\bthis is\b|\bhere\b|\bbeen an?\b|\bas an?\b"
     r"|\bich\b|\bmich\b|\bmein|\bunser|\bhier\b|\bals\b|\bcheers\b|\bthanks\b|\bregards\b|,",
@@ -39,8 +42,10 @@ def read_statements(text: str, otherwise: str = CODES[0]) -> list[Statement]:
     """What a text says of its writer: names, then roles, each in the order of the text."""
     if not _MAY_STATE.search(text[:MOST_READ]):
         return []
-    data = name_data(language_of(text, otherwise))
-    own = QUOTED.sub(lambda found: " " * len(found[0]), own_words(text[:MOST_READ]))
+    code = language_of(text, otherwise)
+    data = name_data(code)
+    own = own_words(own_text(text[:MOST_READ], language(code)))
+    own = QUOTED.sub(lambda found: " " * len(found[0]), own)
     return list(dict.fromkeys((*_names(own, data), *_roles(own, data), *_introduced(own, data))))
 
 
@@ -51,8 +56,7 @@ def states_something(text: str, otherwise: str = CODES[0]) -> bool:
 
 def read_relations(text: str, otherwise: str = CODES[0]) -> dict[str, str]:
     """What people are to the writer, by the comparable form of their names: `anna` is the `sister`."""
-    language = language_of(text, otherwise)
-    mentions = read_names(text[:MOST_READ], language)
+    mentions = read_names(text[:MOST_READ], language_of(text, otherwise))
     return {name_key(mention.name): mention.relation for mention in mentions if mention.relation}
 
 
@@ -80,8 +84,8 @@ def _own_name(said: str, data: NameData) -> str | None:
 
 
 def _is_cited(own: str, start: int) -> bool:
-    """True right after a quotation mark: somebody else says it."""
-    return own[max(0, start - 12) : start].lstrip()[:1] in ("'", "‘", '"')
+    """True soon after an opening quotation mark: somebody else says it. An apostrophe opens nothing."""
+    return _OPENED.search(own[max(0, start - 14) : start]) is not None
 
 
 def _roles(own: str, data: NameData) -> Iterator[Statement]:
