@@ -48,10 +48,11 @@ async def open_view(citizen_id: str, levels: Sequence[Level], scope: Scope, deps
 async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
     """Whether the past side of a graph is needed.
 
-    It is for every scope but the present, and for the present until the last scheduled change of the graph. True
-    when the graph does not say: the past side is only slower.
+    It is for every scope but the present, and for the present until the last scheduled change of the graph: what
+    held before now stands there too, though it is known now. True when the graph does not say: the past side is
+    only slower.
     """
-    if not scope.is_present:
+    if not scope.is_present or scope.valid.start < now:
         return True
     try:
         return now < await reader.pending_until(graph)

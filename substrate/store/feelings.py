@@ -61,7 +61,7 @@ async def read_felt_lately(target: GraphTarget, scope: Scope) -> list[FeltMemory
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    newest = await find_newest(target.graph, scope)
+    newest = await find_newest(target, scope)
     query = FELT_LATELY_THEN if target.past else FELT_LATELY_NOW
     values = {**scope.bounds(), "newest": newest.start, "until": newest.end, "open": list(OPEN_STATES)}
     memories = [_felt_memory(*row) for row in await target.graph.read(query, **values)]

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from schemas.temporal import Scope
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import GraphTarget
 
 NEWEST: Final = 5000
 """This many of the last nodes of a graph are searched for its newest memories."""
@@ -44,13 +44,14 @@ class NodeRange(NamedTuple):
     end: int = 2**53
 
 
-async def find_newest(graph: Graph, scope: Scope) -> NodeRange:
+async def find_newest(target: GraphTarget, scope: Scope) -> NodeRange:
     """The node numbers of the newest memories, now or around the end of the graph at another moment.
 
     That end is estimated from the share of probes that held then: a search for the last node that held would be
     wrong, because old memories may be stored late. Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    if scope.is_present:
+    graph = target.graph
+    if scope.is_present and not target.past:
         places = {int(first): int(held) for first, held in await graph.read(PLACES_NOW)}
         enough = [first for first, held in places.items() if held >= ENOUGH_MEMORIES]
         return NodeRange(max(enough, default=min(places)))

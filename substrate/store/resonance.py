@@ -248,7 +248,7 @@ async def resolve_names(target: GraphTarget, names: Sequence[str], scope: Scope)
     """The memories that have, or had once, these names or ids, ordered by id."""
     keys = [key for name in names if (key := name_key(name))]
     found, newest = await asyncio.gather(
-        target.graph.read(RESOLVE, names=list(names), keys=keys), find_newest(target.graph, scope)
+        target.graph.read(RESOLVE, names=list(names), keys=keys), find_newest(target, scope)
     )
     rows = [_NameRow(*row) for row in found]
     by_id = {row.key: row.value for row in rows if row.kind == "id"}

@@ -132,7 +132,7 @@ async def lately_values(target: GraphTarget, scope: Scope, others: list[str]) ->
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    newest = await find_newest(target.graph, scope)
+    newest = await find_newest(target, scope)
     return {
         **scope.bounds(), "newest": newest.start, "until": newest.end, "open": list(OPEN_STATES), "others": others
     }  # fmt: skip

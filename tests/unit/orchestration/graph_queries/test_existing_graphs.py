@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.graph_queries.existing_graphs import needs_past
 from schemas.errors import StoreTimeout
-from schemas.temporal import Scope
+from schemas.temporal import END_OF_TIME, Scope
 from substrate.connection.pool import Connection, Row
 from substrate.graphs.graph import Graph, Query
 
@@ -41,3 +41,9 @@ async def test_the_present_needs_the_past_side_until_the_last_scheduled_change(
 async def test_every_other_scope_needs_the_past_side() -> None:
     assert await needs_past(graph(0), Scope.at(NOW - 1, NOW), NOW)
     assert await needs_past(graph(0), Scope.history(None, None), NOW)
+
+
+async def test_what_held_before_now_needs_the_past_side_even_as_it_is_known_now() -> None:
+    known_now = END_OF_TIME - 1
+    assert await needs_past(graph(0), Scope.at(NOW - 1, known_now), NOW)
+    assert not await needs_past(graph(0), Scope.at(NOW, known_now), NOW)
