@@ -146,7 +146,7 @@ async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps, given: S
     stored = {entry.id for entry in entries}
     entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
     earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
-    book = await _off_loop(texts, NameBook, (*named_texts, *earlier), entries)
+    book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
     return Mentions(citizen_id, book, known, uses)
 
 
