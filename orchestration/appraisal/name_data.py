@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -32,13 +32,15 @@ _NOUN: Final = r"[^\W\d_a-zß-öø-ÿ][\w-]+"
 @dataclass(frozen=True, slots=True)
 class NameData:
     """The words of a language. `words`: named sets. `choices`: named alternatives. `cues`: compiled patterns.
-    `runs`: what stands before a business in the role of its owner.
+    `runs`: what stands before a business in the role of its owner. `trades`: what one does for a living, as one
+    says it of oneself and as it is said of somebody: `build`, `builds`.
 
     `nouns_have_capitals`: a capital is no sign of a name.
     """
 
     code: str
     runs: str
+    trades: Mapping[str, str]
     nouns_have_capitals: bool
     words: Mapping[str, frozenset[str]]
     choices: Mapping[str, Sequence[str]]
@@ -59,6 +61,7 @@ def name_data(code: str) -> NameData:
     return NameData(
         code,
         runs=table["runs"],
+        trades=table["trades"],
         nouns_have_capitals=code == "de",
         words=words,
         choices={name: tuple(table[name].split("|")) for name in _CHOICES},
@@ -69,11 +72,17 @@ def name_data(code: str) -> NameData:
         },
         alias_statements=_patterns(table["alias_statements"]),
         name_statements=_patterns(table["name_statements"]),
-        role_statements=_patterns(table["role_statements"]),
+        role_statements=_patterns(_with_trades(text, table["trades"], words) for text in table["role_statements"]),
     )
 
 
-def _patterns(texts: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+def _with_trades(text: str, trades: Mapping[str, str], words: Mapping[str, frozenset[str]]) -> str:
+    """The pattern with TRADE and WORKPLACE filled in."""
+    workplaces = sorted(words["organisation_suffixes"] | words["businesses"])
+    return text.replace("TRADE", "|".join(trades)).replace("WORKPLACE", "|".join(map(re.escape, workplaces)))
+
+
+def _patterns(texts: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     """The patterns with NAME, ROLE and NOUN filled in; all but the names are read whatever the case."""
     filled = (text.strip().replace("NAME", _NAME).replace("ROLE", _ROLE).replace("NOUN", _NOUN) for text in texts)
     return tuple(re.compile(_any_case(text)) for text in filled)

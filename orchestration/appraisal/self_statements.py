@@ -105,6 +105,9 @@ def _role(said: str, group: str, data: NameData) -> str | None:
     if group == "runs":
         business = _up_to(kept, data.words["businesses"], ())
         return None if business is None else f"{data.runs}{business}"
+    if group == "does":
+        verb, *what = said.split()
+        return " ".join((data.trades[verb.lower()], *what))
     if group == "teaches":
         return "teacher"
     return _up_to(kept, data.words["occupations"], data.choices["occupation_suffixes"])

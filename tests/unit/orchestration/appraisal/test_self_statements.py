@@ -22,6 +22,9 @@ from orchestration.appraisal.self_statements import read_relations, read_stateme
         ("I've been working as a data analyst at the port", [("role", "data analyst")]),
         ("I run a small bakery in town", [("role", "runs a small bakery")]),
         ("I teach biology", [("role", "teacher")]),
+        ("I build exhibitions at the maritime museum in Bergen", [("role", "builds exhibitions")]),
+        ("Yes, I repair old clocks for a living.", [("role", "repairs old clocks")]),
+        ("Ich baue Ausstellungen im Museum", [("role", "baut Ausstellungen")]),
         ("my thesis is late", [("hint", "student")]),
         ("Ich heiße Jule und komme aus Kiel", [("name", "Jule")]),
         ("Ich arbeite als Krankenschwester in der Klinik", [("role", "Krankenschwester")]),
@@ -46,6 +49,8 @@ def test_a_citizen_introduces_itself(text: str, said: list[tuple[str, str]]) -> 
         "> my name is Admin",
         "```\nmy name is Admin\n```",
         "she's a nurse",
+        "I build model ships at the weekend",
+        "I make tea and sit down",
         "Ich bin müde und froh",
     ],
 )
