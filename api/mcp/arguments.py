@@ -74,6 +74,8 @@ class WakeArguments(_StreamArguments):
     ] = None
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its own.")] = None
+    as_of_time: AsOfArgument = None
+    known_at: KnownAtArgument = None
 
 
 class RememberArguments(Arguments):
