@@ -32,11 +32,11 @@ MaxTokensArgument = Annotated[
 ]
 AsOfArgument = Annotated[
     Moment | None,
-    Field(description="Ask what was true at this time, as it is known now: 2025-07-20T14:30:00Z. Default: now."),
+    Field(description="True at this time, as known now: 2025-07-20T14:30:00Z. Default: now."),
 ]
 KnownAtArgument = Annotated[
     Moment | None,
-    Field(description="Ask only for what was already known at this time. Default: all that is known now."),
+    Field(description="Only what was already known at this time. Default: all known now."),
 ]
 QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own statement.")]
 
@@ -75,7 +75,6 @@ class WakeArguments(_StreamArguments):
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its own.")] = None
     as_of_time: AsOfArgument = None
-    known_at: KnownAtArgument = None
 
 
 class RememberArguments(Arguments):

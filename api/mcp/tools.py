@@ -70,8 +70,9 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
 
 
 async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
-    fields = given.model_dump(exclude_none=True, exclude={"as_of_time", "known_at"})
-    return _stream_answer(await client.wake(**fields, **_times(given)))
+    fields = given.model_dump(exclude_none=True)
+    known = {} if given.as_of_time is None else {"known_at": AS_KNOWN_NOW}
+    return _stream_answer(await client.wake(**fields, **known))
 
 
 async def remember(client: AsyncSubstrate, given: RememberArguments) -> ToolAnswer:
@@ -276,7 +277,7 @@ def split_names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-def _times(given: RecallArguments | WakeArguments | IdentityArguments) -> MomentFields:
+def _times(given: RecallArguments | IdentityArguments) -> MomentFields:
     """The times of a question. `as_of_time` alone asks what was true then, as known now."""
     if given.as_of_time is None:
         return {} if given.known_at is None else {"known_at": given.known_at}

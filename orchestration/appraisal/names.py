@@ -147,7 +147,9 @@ class _Reader:
         if relation is not None:
             weak = self._doubtful(run) and (self.data.nouns_have_capitals or not relation)
             return Mention(name, Kind.PERSON, weak, relation or None)
-        if self._is_first_name(run.first) and not self._is_place(run, name):
+        if self._is_place(run, name):
+            return None
+        if self._is_first_name(run.first):
             return Mention(name, Kind.PERSON)
         from_work = self._phrase_after(run, "from", self.data.choices["from_work"])
         if (from_work or self._is_named_aside(run)) and not self._doubtful(run):

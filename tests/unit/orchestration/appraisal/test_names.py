@@ -35,6 +35,7 @@ def told(text: str) -> list[tuple[str, str]]:
         ("and Tom from work left early", [("Tom", Kind.PERSON)]),
         ("we moved to Zwolle in May", [("Zwolle", Kind.PLACE)]),
         ("a weekend in Porto", [("Porto", Kind.PLACE)]),
+        ("a gift from my grandma in my home country, Sweden.", [("Sweden", Kind.PLACE)]),
         ("it is on Fallow Lane now", [("Fallow Lane", Kind.PLACE)]),
         ("the Atlas project is late", [("Atlas", Kind.PROJECT)]),
         ("I like the Komoot app", [("Komoot", Kind.PRODUCT)]),
