@@ -71,7 +71,7 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
 
 async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
     fields = given.model_dump(exclude_none=True)
-    known = {} if given.as_of_time is None else {"known_at": AS_KNOWN_NOW}
+    known: MomentFields = {} if given.as_of_time is None else {"known_at": AS_KNOWN_NOW}
     return _stream_answer(await client.wake(**fields, **known))
 
 
