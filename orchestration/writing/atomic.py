@@ -16,7 +16,7 @@ from uuid import uuid4
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import receipts, restatements, simulation, version_chain
+from orchestration.writing import chain_rows, receipts, restatements, simulation
 from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
@@ -201,10 +201,10 @@ async def _write(graph: Graph, simulated: Simulation, retry: RetryState, deps: D
     if not changed.receipts:
         return 0
     chains, vectors = simulated.chains, retry.vectors
-    missing = [text for text in version_chain.texts_to_embed(chains) if text not in vectors]
+    missing = [text for text in chain_rows.texts_to_embed(chains) if text not in vectors]
     embeddings = await deps.embedder.embed_texts(missing)
     vectors.update({text: vector or None for text, vector in zip(missing, embeddings, strict=True)})
-    version_chain.add_rows(chains, vectors, changed)
+    chain_rows.add_rows(chains, vectors, changed)
     if changed.new:
         await deps.graphs.for_writing(graph.name, simulated.times.now)
     try:

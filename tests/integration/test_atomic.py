@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.writing import atomic, simulation, version_chain
+from orchestration.writing import atomic, chain_rows, simulation
 from orchestration.writing.changes import WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.simulation import PlannedWrite, Simulation
@@ -276,7 +276,7 @@ async def test_the_statement_changes_nothing_when_the_state_changed_since_it_was
     planned = [outcome for outcome in map(simulated.simulate, named) if isinstance(outcome, PlannedWrite)]
     changed = TransactionRows(NOW + 9, receipts=[outcome.receipt_row for outcome in planned])
     chains = simulated.chains
-    version_chain.add_rows(chains, dict.fromkeys(version_chain.texts_to_embed(chains)), changed)
+    chain_rows.add_rows(chains, dict.fromkeys(chain_rows.texts_to_embed(chains)), changed)
     between = (
         said(fresh_citizen, command="correct", id="b", description="by another"),
         relate(fresh_citizen, "b", "a"),

@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import assume, given
 
-from orchestration.writing import version_chain
+from orchestration.writing import chain_rows
+from orchestration.writing.version_chain import VersionChain
 from schemas.temporal import END_OF_TIME, to_instant
 from substrate.store.changesets import TransactionRows
 from tests.unit.orchestration.writing.memory_store import (
@@ -22,14 +23,14 @@ from tests.unit.orchestration.writing.memory_store import (
 )
 
 
-def rows_of(store: MemoryStore, *commands: Any) -> tuple[TransactionRows, dict[str, version_chain.VersionChain]]:
+def rows_of(store: MemoryStore, *commands: Any) -> tuple[TransactionRows, dict[str, VersionChain]]:
     """The rows that the commands lead to, as one list on a store, and the chains that they leave."""
     simulated = store.simulation()
     for one in commands:
         simulated.simulate(store.name(one))
-    vectors = {text: [1.0] for text in version_chain.texts_to_embed(simulated.chains)}
+    vectors = {text: [1.0] for text in chain_rows.texts_to_embed(simulated.chains)}
     changed = TransactionRows(NOW)
-    version_chain.add_rows(simulated.chains, vectors, changed)
+    chain_rows.add_rows(simulated.chains, vectors, changed)
     return changed, {chain.id: chain for chain in simulated.chains}
 
 
@@ -133,7 +134,7 @@ def test_only_a_text_that_differs_is_embedded() -> None:
     simulated = store.simulation()
     for one in (command("correct", id="a", energy=0.1), command("correct", id="b", description="y")):
         simulated.simulate(store.name(one))
-    assert version_chain.texts_to_embed(simulated.chains) == ["b. y"]
+    assert chain_rows.texts_to_embed(simulated.chains) == ["b. y"]
 
 
 def test_an_open_record_beside_the_carried_one_is_pending_until_its_end() -> None:
