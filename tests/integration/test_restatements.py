@@ -120,7 +120,8 @@ async def test_each_memory_of_a_stream_comes_back_recognised(deps: Deps, fresh_c
     before = await memories(deps, fresh_citizen)
     stream = await ask(deps, fresh_citizen, "lighthouse, cello and harbour")
     lines = [line for line in compact(stream).splitlines() if line.startswith("- [")]
-    told = [line for line in lines if any(word in line for word in ("lighthouse", "cello", "harbour"))]
+    texts = [line for line in lines if "] one: " not in line]  # the session has a name but says nothing
+    told = [line for line in texts if any(word in line for word in ("lighthouse", "cello", "harbour"))]
     assert len(told) == 3
     receipts = [await said(deps, fresh_citizen, line) for line in told]
     assert [receipt.duplicate for receipt in receipts] == [True] * 3
