@@ -18,7 +18,7 @@ from orchestration.ranking.relevance import word_weights
 from orchestration.writing import atomic
 from orchestration.writing.appraised_rows import text_of
 from schemas.commands import Command, Relate, Remember, Resolve
-from schemas.memory import ResolutionState
+from schemas.memory import Level, ResolutionState
 from schemas.temporal import Instant, to_datetime
 from substrate.graphs.graph import Graph
 from substrate.store import lexicon
@@ -49,12 +49,15 @@ class Told(NamedTuple):
 async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Instant) -> int:
     """Close what these memories tell as solved, in the order of their valid time. Returns how many were closed.
 
-    Raises as `atomic.apply` does. Calling it again changes nothing: what is resolved is no longer open.
+    Only in a citizen's own graph: in a shared one the open memory may be another's. Raises as `atomic.apply` does.
+    Calling it again changes nothing: what is resolved is no longer open.
     """
     closed = 0
     for solution in sorted(told, key=lambda memory: int(memory.row["valid_at"])):
         text = text_of(solution.row)
-        memories = await _open_before(solution, graph) if threads.tells_end(text, solution.appraisal) else {}
+        is_own = solution.command.level is Level.N1
+        may_end = is_own and threads.tells_end(text, solution.appraisal)
+        memories = await _open_before(solution, graph) if may_end else {}
         if not memories:
             continue
         weights = await _word_weights(text, graph)

@@ -117,3 +117,13 @@ async def test_a_resolution_that_is_given_later_is_no_longer_marked(deps: Deps, 
     assert await states(deps, fresh_citizen, "open") == [
         (ResolutionState.BLOCKED, True), (ResolutionState.IN_PROGRESS, False)
     ]  # fmt: skip
+
+
+async def test_in_a_shared_graph_nothing_is_closed(deps: Deps, fresh_citizen: str) -> None:
+    marked = {"level": "N2", "valid_at": moment(1), "energy": 0.5}
+    opened, solved = f"{fresh_citizen}-open", f"{fresh_citizen}-solved"
+    await stored(deps, remember(fresh_citizen, opened, description=OPEN, **marked), now=day(1))
+    told = {**marked, "valid_at": moment(20)}
+    await stored(deps, remember(fresh_citizen, solved, description=SOLVED, **told), now=day(20))
+    records = await reader.history(deps.graph(graph_name(Level.N2, None)), opened)
+    assert [rows.memory_record(row, Level.N2).resolution_state for row in records] == [ResolutionState.BLOCKED]
