@@ -68,7 +68,10 @@ class Instruction(_Value):
 
 
 class Chat(_Value):
-    """The chat of a person (role user) with an assistant, in the order of time, with its questions."""
+    """The chat of a person (role user) with an assistant, in the order of time, with its questions.
+
+    `threads_note`: what a reader of the file should know.
+    """
 
     id: str
     language: str
@@ -79,6 +82,7 @@ class Chat(_Value):
     unanswerable: tuple[Unanswerable, ...]
     time_phrases: tuple[TimePhrase, ...]
     instructions: tuple[Instruction, ...]
+    threads_note: str = ""
 
     @property
     def end(self) -> AwareDatetime:
