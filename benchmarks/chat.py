@@ -1,4 +1,4 @@
-"""Reads benchmarks/chats: chats in which facts change, and questions on them with what answers each."""
+"""Reads benchmarks/chats: chats in which facts change, with questions; and plain questions on the lives."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from benchmarks.life import Asked, Message
+from benchmarks.life import Asked, Message, load_lives
 
 DIRECTORY: Final = Path(__file__).parent / "chats"
+PLAIN: Final = Path(__file__).parent / "plain"
 AFTER: Final = timedelta(days=1)
 """A question without a moment of its own is asked so long after the last message."""
 
@@ -99,6 +100,47 @@ def load_chats(names: Collection[str] = (), directory: Path = DIRECTORY) -> list
     if not files:
         raise FileNotFoundError(f"no chat (*.json) in {directory}")
     return [Chat.model_validate_json(file.read_text(encoding="utf-8")) for file in files]
+
+
+class _Answerable(_Value):
+    question: str
+    evidence: tuple[str, ...]
+
+
+class _NeverSaid(_Value):
+    question: str
+
+
+class _Plain(_Value):
+    """Plain questions on the life of this name."""
+
+    id: str
+    answerable: tuple[_Answerable, ...]
+    unanswerable: tuple[_NeverSaid, ...]
+
+
+def load_plain(directory: Path = PLAIN) -> list[Chat]:
+    """Read the plain questions, as chats whose messages are those of the lives; raises as `load_chats` does."""
+    plain = [_Plain.model_validate_json(file.read_bytes()) for file in sorted(directory.glob("*.json"))]
+    return [_plain_chat(each) for each in plain]
+
+
+def _plain_chat(plain: _Plain) -> Chat:
+    (life,) = load_lives([plain.id])
+    end = life.messages[-1].time + AFTER
+    return Chat(
+        id=life.id,
+        language=life.language,
+        citizen_id=life.citizen_id,
+        messages=life.messages,
+        questions=tuple(
+            Asked(question=each.question, at=end, evidence=each.evidence) for each in plain.answerable
+        ),
+        changes=(),
+        unanswerable=tuple(Unanswerable(question=each.question, at=end) for each in plain.unanswerable),
+        time_phrases=(),
+        instructions=(),
+    )
 
 
 def find_faults(chat: Chat) -> list[str]:

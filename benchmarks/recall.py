@@ -72,6 +72,7 @@ SWITCHED_OFF: Mapping[str, ChannelWeights] = {
     "without time": replace(CHANNEL_WEIGHTS, time=0.0),
     "without breadth": replace(CHANNEL_WEIGHTS, breadth=0.0),
     "without novelty": replace(CHANNEL_WEIGHTS, novelty=0.0),
+    "without kind of answer": replace(CHANNEL_WEIGHTS, kind=0.0),
 }
 
 

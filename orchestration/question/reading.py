@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from orchestration.question.answer_kind import AskedKind, asked_kind
 from orchestration.question.time_expressions import find_time_words, find_windows
 from schemas.temporal import Period
 
@@ -46,6 +47,7 @@ class Question:
     conversation. `whole`: it asks for a summary, so that the words of every speaker count. `orders`: it asks in
     which order things came up. `seeks_action`: it asks for something to be done, so that standing instructions of
     the asker apply. `windows`: the periods that it names; `time_words`: the words by which it names them.
+    `answer_kind`: the kind of thing that it asks for, if its words say so.
     """
 
     text: str
@@ -57,6 +59,7 @@ class Question:
     seeks_action: bool = False
     windows: tuple[Period, ...] = ()
     time_words: frozenset[str] = frozenset()
+    answer_kind: AskedKind | None = None
 
 
 def read_question(text: str, now: datetime) -> Question:
@@ -74,4 +77,5 @@ def read_question(text: str, now: datetime) -> Question:
         seeks_action=own and not broad and not _RECALLS.search(lower),
         windows=find_windows(text, now),
         time_words=find_time_words(text),
+        answer_kind=asked_kind(text),
     )

@@ -17,6 +17,7 @@ import numpy as np
 
 from orchestration.algorithms import maximal_marginal_relevance
 from orchestration.appraisal.appraise import is_standing_instruction
+from orchestration.question.answer_kind import gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.ranking.candidates import Candidate, Candidates, Key
@@ -48,7 +49,7 @@ class ChannelWeights:
     question of the first person; `other`: for those of the answering side, in a question about these.
     `instruction`: for a standing instruction of the asker, where something is to be done. `breadth`: what a memory
     loses beside one of its own time, in a broad question. `novelty`: for the new words of a turn, in a question
-    about an order of events.
+    about an order of events. `kind`: for a text that gives a thing of the kind that is asked for.
     """
 
     likeness: float = 0.5
@@ -63,6 +64,7 @@ class ChannelWeights:
     instruction: float = 0.5
     breadth: float = 0.15
     novelty: float = 0.8
+    kind: float = 0.1
 
     @property
     def words(self) -> float:
@@ -248,6 +250,16 @@ def instruction_score(candidates: Candidates, question: RankingQuestion, weight:
     return dict.fromkeys(most_relevant[:INSTRUCTIONS_KEPT], weight)
 
 
+def kind_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The weight for a text that gives a thing of the kind that is asked for: a number for "how many"."""
+    kind = question.question.answer_kind
+    if kind is None or not weight:
+        return {}
+    asked = stems(question.question.text)
+    texts = ((key, memory.get("description") or "") for key, memory in candidates.memories.items())
+    return {key: weight for key, text in texts if question.base[key] and gives_kind(kind, text, asked)}
+
+
 def novelty_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The share of a turn's stems that its speaker's turn before lacks, in [0, 1] × weight; all for a first turn.
 
@@ -315,6 +327,7 @@ CHANNELS: Final = (
     Channel("own", own_score, SPEAKER_PART, "relevance"),
     Channel("other", other_score, SPEAKER_PART, "relevance"),
     Channel("instruction", instruction_score, "wish", "relevance"),
+    Channel("kind", kind_score, "kind", "relevance"),
     Channel("novelty", novelty_score, "opening", "relevance"),
     Channel("breadth", breadth_order, "breadth", "order"),
 )

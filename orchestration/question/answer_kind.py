@@ -1,0 +1,115 @@
+"""The kind of thing that a question asks for, and whether a text gives one. Pure.
+
+"Who", "where", "when", "how many" and "why" ask for a person, a place, a time, a number and a reason (the answer
+types of Li and Roth, "Learning Question Classifiers", 2002, as far as plain words tell them). The words of each
+language stand in its file in `languages/`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+from orchestration.appraisal.languages import CODES
+from substrate.text import normal_text, stem
+
+MOST_READ: Final = 4000
+"""Only so many characters of a text are read."""
+
+
+class AnswerKind(StrEnum):
+    """What a question asks for."""
+
+    PERSON = "person"
+    TIME = "time"
+    PLACE = "place"
+    NUMBER = "number"
+    REASON = "reason"
+
+
+_NAME: Final = r"[A-ZÀ-ÖØ-Þ][\w'’-]*\w"
+_INSIDE: Final = rf"(?<=[\w,;:'’)] )({_NAME})"
+"""A capitalised word inside a sentence."""
+_DIGITS: Final = r"\d"
+_CLOCK_OR_DATE: Final = r"\d{1,2}(?::\d\d|\.\d{1,2}\.|st\b|nd\b|rd\b|th\b)|\b(?:19|20)\d\d\b"
+_WORD: Final = re.compile(r"\w+")
+
+
+class AskedKind(NamedTuple):
+    """The kind that a question asks for, and the language whose words say so."""
+
+    kind: AnswerKind
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """The patterns of a language: `asked` finds what a question asks for, `given` what a text gives."""
+
+    asked: Mapping[AnswerKind, re.Pattern[str]]
+    given: Mapping[AnswerKind, re.Pattern[str]]
+
+
+def asked_kind(question: str) -> AskedKind | None:
+    """The kind of thing that a question asks for by the earliest of its words; None when no word says it."""
+    text = question[:MOST_READ].lower()
+    found = [each for code in CODES for each in _find_asked(text, code)]
+    return min(found)[1] if found else None
+
+
+def _find_asked(text: str, code: str) -> Iterator[tuple[int, AskedKind]]:
+    for kind, pattern in _patterns(code).asked.items():
+        if match := pattern.search(text):
+            yield match.start(), AskedKind(kind, code)
+
+
+def gives_kind(asked: AskedKind, text: str, asked_stems: frozenset[str]) -> bool:
+    """Whether a text gives a thing of the kind asked for, other than those that the question names.
+
+    `asked_stems`: the stems of the question's words, which answer nothing.
+    """
+    kind, patterns = asked.kind, _patterns(asked.language)
+    found = patterns.given[kind].findall(text[:MOST_READ])
+    if kind not in (AnswerKind.PERSON, AnswerKind.PLACE):
+        return bool(found)
+    return any(_stems(name) - asked_stems for name in found)
+
+
+def _stems(name: str) -> set[str]:
+    return {stem(word) for word in _WORD.findall(normal_text(name))}
+
+
+@cache
+def _patterns(code: str) -> _Patterns:
+    """The patterns of a language. Raises FileNotFoundError for one without a file."""
+    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    given = table["given"]
+    texts = {
+        AnswerKind.PERSON: _after(given["before_a_person"]) if "before_a_person" in given else _INSIDE,
+        AnswerKind.TIME: rf"{_CLOCK_OR_DATE}|(?i:{_choice(given['time'])})",
+        AnswerKind.PLACE: _after(given["before_a_place"]),
+        AnswerKind.NUMBER: rf"{_DIGITS}|(?i:{_choice(given['number'])})",
+        AnswerKind.REASON: rf"(?i:{_choice(given['reason'])})",
+    }
+    return _Patterns(
+        asked={kind: re.compile(_choice(table["asked"][kind])) for kind in AnswerKind},
+        given={kind: re.compile(text) for kind, text in texts.items()},
+    )
+
+
+def _after(words: str) -> str:
+    """The pattern for a name after one of these words, perhaps with an article between."""
+    return rf"(?i:{_choice(words)}) (?:(?i:the|der|die|das|dem|den) )?({_NAME})"
+
+
+def _choice(phrases: str) -> str:
+    """The pattern for any of the phrases of a list, as whole words."""
+    words = ("\\s+".join(map(re.escape, phrase.split())) for phrase in phrases.split(","))
+    return rf"\b(?:{'|'.join(filter(None, words))})\b"
