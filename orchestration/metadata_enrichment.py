@@ -24,6 +24,7 @@ def enrich_memories(
         "retrieval_source": [
             f"{memory.key[0]}_{'graph' if memory.likeness is None else 'vector'}" for memory in memories
         ],
+        "likeness": [None if memory.likeness is None else round(memory.likeness, 6) for memory in memories],
         "relevance_score": [round(score.activation, 6) for score in scores],
         "consciousness_adjusted_score": [round(score.total, 6) for score in scores],
     }

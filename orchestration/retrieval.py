@@ -16,6 +16,7 @@ from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.reading import read_question
 from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
+from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
 from orchestration.stream_completion import AddedVersions, StageTimer, add_versions, complete, let_others_run
@@ -28,7 +29,10 @@ from substrate.emotions import normal_emotions
 
 
 class RankedCandidates(NamedTuple):
-    """The candidates of an intention and their order, with what the queries and models answered on the way."""
+    """The candidates of an intention and their order, with what the queries and models answered on the way.
+
+    `evidence` is that of the ranking by relevance: another order answers the question as well.
+    """
 
     view: View
     asker: Asker
@@ -36,6 +40,7 @@ class RankedCandidates(NamedTuple):
     results: Sequence[QueryResult]
     candidates: Candidates
     activation: Activation
+    evidence: Evidence
     model_calls: tuple[ModelCall, ...]
     timer: StageTimer
 
@@ -56,7 +61,7 @@ async def retrieve_consciousness_context(
     async with deps.connection.questions.turn():
         versions = await add_versions(intention, ranked.asker, candidates, ranked.activation, view=view)
         timer.end("records")
-        report = build_report(intention, ranked, versions)
+        report = build_report(intention, ranked, versions, deps.embedder.model)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")
@@ -84,13 +89,14 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
         timer.end("six_queries")
         candidates = collect_candidates(results, lexicons, scope.known.end)
         activation = activate(candidates, lexicons, asker, deps.channel_weights)
+        evidence = gather_evidence(question, candidates, activation.order, lexicons)
         if intention.plurality is not None:
             activation = with_plurality(activation, candidates.memories, intention.plurality, moment)
     # A model may take seconds: whoever waits for it holds no turn.
     if intention.rerank is not None:
         activation, calls = await rerank(activation, candidates, deps, method=intention.rerank, text=question.text)
         model_calls += calls
-    return RankedCandidates(view, asker, extraction, results, candidates, activation, model_calls, timer)
+    return RankedCandidates(view, asker, extraction, results, candidates, activation, evidence, model_calls, timer)
 
 
 def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
@@ -104,9 +110,12 @@ def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
 
 
 def build_report(
-    intention: RetrievalIntention, ranked: RankedCandidates, versions: AddedVersions
+    intention: RetrievalIntention, ranked: RankedCandidates, versions: AddedVersions, model: str
 ) -> RetrievalReport:
-    """How the retrieval went: times of its queries, notes, entities, calls of models."""
+    """How the retrieval went: times of its queries, notes, entities, calls of models, how well it answers.
+
+    `model`: that of the embeddings.
+    """
     lexicons = ranked.extraction.lexicons
     return RetrievalReport(
         retrieved_at=to_datetime(ranked.view.now),
@@ -121,4 +130,5 @@ def build_report(
         ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
         model_calls=ranked.model_calls,
+        answer=rate_answer(ranked.evidence, model),
     )

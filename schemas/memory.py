@@ -60,9 +60,11 @@ class ConsciousnessNode(Frozen):
     """One record of a memory with all its metadata (003, component 4).
 
     All scores and felt numbers are in [0, 1]; an open end of time is None. `relevance_score` is the score of the
-    query that found it; with `explain`, `score_terms` holds each part of the final score. `closed_reason` says why
-    the record is no longer believed, `invalidation_reason` why its valid time ended, else why it was closed.
-    `author` is the citizen who wrote it, if known, in N2 and N3.
+    query that found it. `likeness` is the cosine of its vector and that of the question (in a waking, that of the
+    goal or the feelings), in [−1, 1]; None where no search by likeness returned it. With `explain`, `score_terms`
+    holds each part of the final score. `closed_reason` says why the record is no longer believed,
+    `invalidation_reason` why its valid time ended, else why it was closed. `author` is the citizen who wrote it, if
+    known, in N2 and N3.
     """
 
     node_id: str
@@ -115,6 +117,7 @@ class ConsciousnessNode(Frozen):
     level: Level
     retrieval_source: str = ""
     relevance_score: float = 0.0
+    likeness: float | None = None
     consciousness_adjusted_score: float | None = None
     score_terms: dict[str, float] | None = None
 

@@ -92,6 +92,11 @@ def describe_measures(node: ConsciousnessNode) -> list[str]:
     return parts
 
 
+def describe_likeness(node: ConsciousnessNode) -> list[str]:
+    """The cosine of a memory and the question; empty where likeness did not find it."""
+    return [] if node.likeness is None else [f"likeness {node.likeness:.2f}"]
+
+
 def describe_end(node: ConsciousnessNode) -> list[str]:
     """The ends of a record on both time axes; empty while it is valid and believed."""
     reason = REASONS.get(node.invalidation_reason or "")

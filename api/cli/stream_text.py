@@ -35,7 +35,10 @@ def show(
         show_memory(node, stream.entities, console, explain=explain)
     show_links(stream, console)
     _show_insights(stream, console)
-    _show_rule(console, "at the edge of focus", tiers.peripheral)
+    if stream.nothing_fits and tiers.ordered():
+        console.print(Text("Nothing fits the question. The nearest:", "yellow"))
+        console.print()
+    _show_rule(console, "nearest" if stream.nothing_fits else "at the edge of focus", tiers.peripheral)
     for node in tiers.peripheral:
         _show_brief(node, stream.entities, console, explain=explain)
     _show_background(tiers.background, console)
@@ -121,6 +124,8 @@ def _show_header(stream: ConsciousnessStream, console: Console, *, question: str
         f"{stream.retrieval_latency_ms:.0f} ms",
         f"{total} {'memory' if total == 1 else 'memories'}",
     ]
+    if stream.answer_confidence is not None:
+        parts.append(f"{stream.answer_confidence:.0%} sure of an answer")
     if stream.entities:
         parts.append(f"recognised: {', '.join(map(formatting.to_line, dict.fromkeys(stream.entities)))}")
     console.print(Text(" · ".join(parts), "bright_black"))
@@ -146,6 +151,7 @@ def _format_details(node: ConsciousnessNode, entities: Sequence[str], *, explain
         parts.append(f"version {node.version}")
     parts += [
         *formatting.describe_end(node),
+        *formatting.describe_likeness(node),
         formatting.explain_match(node, entities),
         *formatting.describe_measures(node),
     ]
@@ -156,7 +162,7 @@ def _format_details(node: ConsciousnessNode, entities: Sequence[str], *, explain
 
 def _show_brief(node: ConsciousnessNode, entities: Sequence[str], console: Console, *, explain: bool) -> None:
     line = _format_heading(node)
-    parts = [node.node_id, str(node.level), *formatting.describe_end(node)]
+    parts = [node.node_id, str(node.level), *formatting.describe_end(node), *formatting.describe_likeness(node)]
     line.append(f" · {' · '.join(map(formatting.to_line, parts))}", "bright_black")
     console.print(line)
     if node.description:

@@ -14,7 +14,7 @@ from schemas.stream import ConsciousnessStream, Degradation
 
 
 class StreamMemory(Frozen):
-    """A memory of a stream; `score` says how active it is."""
+    """A memory of a stream; `score` says how active it is, `likeness` is its cosine to the question."""
 
     id: str
     level: Level
@@ -23,6 +23,7 @@ class StreamMemory(Frozen):
     text: str
     valid_at: datetime
     score: float | None = None
+    likeness: float | None = None
 
     @classmethod
     def of(cls, node: ConsciousnessNode) -> StreamMemory:
@@ -34,6 +35,7 @@ class StreamMemory(Frozen):
             text=node.description,
             valid_at=node.valid_at,
             score=node.consciousness_adjusted_score,
+            likeness=node.likeness,
         )
 
 
@@ -44,8 +46,14 @@ class Noticed(Frozen):
 
 
 class StreamValues(Noticed):
-    """The memories, most active first. `omitted` counts those that did not fit, `degraded` names missing parts."""
+    """The memories, most active first. `omitted` counts those that did not fit, `degraded` names missing parts.
 
+    `answer_confidence` is the probability that they answer the question; a waking has none. Where `nothing_fits`
+    the question they are only the nearest to it.
+    """
+
+    answer_confidence: float | None = None
+    nothing_fits: bool = False
     memories: tuple[StreamMemory, ...]
     notes: tuple[str, ...]
     degraded: tuple[Degradation, ...]
@@ -54,6 +62,8 @@ class StreamValues(Noticed):
     @classmethod
     def of(cls, stream: ConsciousnessStream) -> StreamValues:
         return cls(
+            answer_confidence=stream.answer_confidence,
+            nothing_fits=stream.nothing_fits,
             memories=tuple(map(StreamMemory.of, stream.activation_tiers.ordered())),
             notes=stream.notes,
             degraded=stream.degraded,

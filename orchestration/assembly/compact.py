@@ -14,6 +14,8 @@ from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import long_date
 
 NO_MEMORIES: Final = "No memories were found."
+NOTHING_FITS: Final = "Nothing fits the question. The nearest"
+"""The heading of the periphery where nothing fits the question."""
 MAX_EMOTIONS: Final = 3
 REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "found to be false"}
 LEVEL_WORDS: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem"}
@@ -32,7 +34,10 @@ def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] =
     tiers = stream.activation_tiers
     blocks = [
         _block("In focus", (_memory_line(node, stream.entities, ids=ids) for node in tiers.focus)),
-        _block("Peripheral", (_memory_line(node, stream.entities, ids=ids) for node in tiers.peripheral)),
+        _block(
+            NOTHING_FITS if stream.nothing_fits else "Peripheral",
+            (_memory_line(node, stream.entities, ids=ids) for node in tiers.peripheral),
+        ),
         _block("In the background", (_memory_line(node, stream.entities, ids=ids) for node in tiers.background)),
         _block("Links in focus", _link_lines(stream)),
         _block("Beliefs that changed", map(_change_line, changes)),

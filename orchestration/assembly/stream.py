@@ -19,6 +19,7 @@ from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
+from orchestration.ranking.confidence import Answer
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import spread_over_weeks
 from orchestration.traversal.graph import build_graph
@@ -44,7 +45,7 @@ EMOTIONAL_THEMES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """How the retrieval went; the caller measured it."""
+    """How the retrieval went; the caller measured it. `answer` says how well it answers; None for a waking."""
 
     retrieved_at: datetime
     timings: Sequence[QueryTiming]
@@ -52,6 +53,7 @@ class RetrievalReport:
     entities: Sequence[str]
     patterns: Sequence[ResolutionPattern] = ()
     model_calls: Sequence[ModelCall] = ()
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,9 @@ def assemble(
     selection = select(candidates, activation.order, options.levels, options.limit)
     selected = _selected_content(selection, candidates, activation, explain=options.explain)
     whole = _accepted_content(options, selected, candidates)
-    tiers = consciousness_score.tiers(whole.order, {key for key, node in whole.nodes.items() if _is_bare(node)})
+    bare = {key for key, node in whole.nodes.items() if _is_bare(node)}
+    nothing_fits = report.answer is not None and not report.answer.fits
+    tiers = consciousness_score.tiers(whole.order, bare, nothing_fits=nothing_fits)
     shown = _fitting_content(options, selection, whole, tiers)
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)
@@ -164,6 +168,8 @@ def assemble(
         notes=(*report.notes, *_invalid_notes(len(selected.order) - len(whole.order))),
         consciousness_summary=summarize(nodes, report.retrieved_at),
         degraded=(*_degradations(report), *_unreadable_fields(nodes, links)),
+        answer_confidence=None if report.answer is None else report.answer.confidence,
+        nothing_fits=nothing_fits,
         activation_tiers=whole_tiers if shown is whole else _activation_tiers(tiers, shown),
         traversal_graph=graph if shown is whole else _shown_graph(graph, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),

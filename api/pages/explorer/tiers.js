@@ -25,13 +25,15 @@ function card(node, choose, look) {
 
 /** Show the tiers; `choose` opens a memory, `look` highlights it in the graph. */
 export function showTiers(stream, choose, look) {
-  const parts = Object.entries(TITLES).map(([tier, title]) => {
+  const parts = Object.entries(TITLES).map(([tier, name]) => {
     const nodes = stream.activation_tiers[tier];
+    const title = stream.nothing_fits && tier === "peripheral" ? "Nearest" : name;
     const list = el("ol", { className: tier }, nodes.map((node) => (
       tier === "focus" ? card(node, choose, look) : el("li", {}, line(node, choose, look)))));
     return el("details", { open: tier !== "background", className: "tier" },
       el("summary", {}, title, el("small", {}, ` ${nodes.length}`)), nodes.length ? list : null);
   });
+  if (stream.nothing_fits) parts.unshift(el("p", { className: "empty" }, "Nothing fits the question. The nearest:"));
   const any = Object.values(stream.activation_tiers).some((nodes) => nodes.length);
   fill(byId("tiers"), any ? parts : el("p", { className: "empty" },
     "Nothing came to mind. Was anything remembered then? Move the sliders to now, or ask otherwise."));
