@@ -63,8 +63,8 @@ class ConsciousnessNode(Frozen):
     query that found it. `likeness` is the cosine of its vector and that of the question (in a waking, that of the
     goal or the feelings), in [−1, 1]; None where no search by likeness returned it. With `explain`, `score_terms`
     holds each part of the final score. `closed_reason` says why the record is no longer believed,
-    `invalidation_reason` why its valid time ended, else why it was closed. `author` is the citizen who wrote it, if
-    known, in N2 and N3.
+    `invalidation_reason` why its valid time ended, else why it was closed. `author` is the citizen who wrote it,
+    if known, in N2 and N3.
     """
 
     node_id: str
