@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
 from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
+from orchestration.graph_queries.filters import FilterReading, read_filters
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.reading import read_question
 from orchestration.ranking.activation import Activation, Asker, activate
@@ -43,6 +45,7 @@ class RankedCandidates(NamedTuple):
     evidence: Evidence
     model_calls: tuple[ModelCall, ...]
     timer: StageTimer
+    filtered: FilterReading
 
 
 async def retrieve_consciousness_context(
@@ -75,11 +78,13 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
     timer.end("open")
     moment = scope.moment(now)
     question = read_question(intention.query_text, to_datetime(moment))
-    extraction = await extract(question.text, view, deps)
+    extraction, filtered = await asyncio.gather(
+        extract(question.text, view, deps), read_filters(intention.filters, view)
+    )
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
     timer.end("embed_and_extract")
-    requests = await prepare_queries(
-        intention, question, lexicons, view, embedding=extraction.embedding, far=deps.far
+    requests = prepare_queries(
+        intention, question, lexicons, view, embedding=extraction.embedding, far=deps.far, fewest=filtered.fewest
     )
     emotions = intention.current_emotions
     resonant = normal_emotions(emotions) if emotions else read_emotions(question.text)
@@ -96,7 +101,9 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
     if intention.rerank is not None:
         activation, calls = await rerank(activation, candidates, deps, method=intention.rerank, text=question.text)
         model_calls += calls
-    return RankedCandidates(view, asker, extraction, results, candidates, activation, evidence, model_calls, timer)
+    return RankedCandidates(
+        view, asker, extraction, results, candidates, activation, evidence, model_calls, timer, filtered
+    )
 
 
 def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
@@ -123,6 +130,7 @@ def build_report(
         notes=[
             *intention.notes,
             *ranked.view.notes,
+            *ranked.filtered.notes,
             *(note for level, lexicon in lexicons.items() for note in lexicon.notes(level)),
             *(() if ranked.extraction.embedding else (NO_EMBEDDER,)),
             *note_unfollowed(ranked.results),

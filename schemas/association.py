@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from schemas.base import CitizenId, Frozen, Whole
+from schemas.filters import Filtered
 from schemas.intention import ALL_LEVELS, Levels, Plural, QueryText
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import Moment
@@ -15,7 +16,7 @@ MAX_CHARS = 1_000_000
 """More than the candidates of all levels usually have."""
 
 
-class TagWalk(Plural):
+class TagWalk(Plural, Filtered):
     """A question, and how many characters the answer may fill: 70 % of them direct hits (001).
 
     A memory counts the characters of its text and of its speaker, or else its name. `as_of_time` sets both time

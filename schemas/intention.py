@@ -16,41 +16,18 @@ from schemas.base import (
     Emotions,
     Flag,
     Identifier,
-    Name,
     Request,
     ShortText,
     Text,
     Unit,
     Whole,
 )
+from schemas.filters import Filtered
 from schemas.memory import Level
 from schemas.temporal import Moment, TemporalMode
 
 type Rerank = Literal["mmr", "rrf", "llm", "custom"]
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
-
-
-def _check_label(label: str) -> str:
-    if label.strip() in ("", ","):
-        raise ValueError("a tag or bucket to filter by is more than a space or a comma")
-    return label
-
-
-Label = Annotated[ShortText, AfterValidator(_check_label)]
-"""A tag or a bucket, as written in the memory."""
-
-Labels = Annotated[tuple[Label, ...], AtMost(16)]
-
-
-class Filters(Request):
-    """Only memories of one of `node_types`, with all `tags` and all `buckets`; an empty field does not filter.
-
-    They apply to everything that a question finds: by likeness, by words, by name, over links, and past records.
-    """
-
-    node_types: Annotated[tuple[Name, ...], AtMost(16)] = ()
-    tags: Labels = ()
-    buckets: Labels = ()
 
 
 Candidates = Annotated[Whole, Field(ge=0, le=100)]
@@ -103,7 +80,7 @@ Levels = Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16), AfterVali
 """The levels to search, without repeats, in the order given."""
 
 
-class StreamRequest(Plural):
+class StreamRequest(Plural, Filtered):
     """Options of the answer that retrieving and waking share.
 
     `explain` adds each term of each score. `max_tokens` limits the answer, most active memories first. `form`:
@@ -142,7 +119,6 @@ class RetrievalIntention(StreamRequest):
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
     required_emotions: Annotated[tuple[ShortText, ...], AtMost(16)] | None = None
-    filters: Filters | None = None
     current_goal: ShortText | None = None
     current_emotions: Emotions | None = None
     current_energy: Unit | None = None

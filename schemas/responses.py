@@ -26,10 +26,14 @@ class MemoryHistory(Frozen):
 
 
 class MemoryPage(Frozen):
-    """Memories in a stable order; `next` is the cursor of the next page."""
+    """Memories in a stable order; `next` is the cursor of the next page.
+
+    `notes`, on the first page, name values of the filters that no memory has.
+    """
 
     memories: tuple[ConsciousnessNode, ...]
     next: str | None = None
+    notes: tuple[str, ...] = ()
     degraded: Degraded = ()
 
 

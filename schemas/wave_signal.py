@@ -22,6 +22,7 @@ from schemas.base import (
     rewrite_map_schema,
 )
 from schemas.commands.links import RelationType
+from schemas.filters import Filtered
 from schemas.intention import ALL_LEVELS, Plural
 from schemas.memory import Abstraction, ConsciousnessNode, Level
 from schemas.temporal import Moment
@@ -166,7 +167,7 @@ class WaveSignal(Request):
         return self
 
 
-class Resonate(WaveSignal, Plural):
+class Resonate(WaveSignal, Plural, Filtered):
     """A signal to the memory of a citizen at a moment.
 
     `overlap`: the node channel divides by the nodes of the signal (002) or of the memory (000). With `plurality`,

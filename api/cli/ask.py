@@ -24,6 +24,7 @@ OPTIONS: Final = {
     "min_energy": "--min-energy",
     "min_confidence": "--min-confidence",
     "required_emotions": "--emotion",
+    "filters": "--filter",
     "plurality": "--plural",
     "rerank": "--rerank",
     "max_tokens": "--max-tokens",
@@ -55,6 +56,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     emotion: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only memories with this emotion; repeat for several.")
     ] = None,
+    filter_: options.Filter = None,
     plural: options.Plural = False,
     rerank: Annotated[
         str | None, typer.Option(metavar="NAME", help="Reorder the best memories: mmr, rrf, llm or custom.")
@@ -78,6 +80,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "min_energy": min_energy,
         "min_confidence": min_confidence,
         "required_emotions": emotion or None,
+        "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
         "rerank": rerank,
         "max_tokens": max_tokens,

@@ -20,6 +20,7 @@ OPTIONS: Final = {
     "as_of_time": "--as-of",
     "known_at": "--known-at",
     "query_levels": "--level",
+    "filters": "--filter",
     "plurality": "--plural",
 }
 SHOWN_CHARACTERS: Final = 300
@@ -38,6 +39,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.Levels = None,
+    filter_: options.Filter = None,
     plural: options.Plural = False,
     as_json: options.AnswerAsJson = False,
 ) -> None:
@@ -49,6 +51,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "as_of_time": support.parse_time_option("--as-of", as_of),
         "known_at": support.parse_time_option("--known-at", known_at),
         "query_levels": options.upper(level),
+        "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
     }
     request = support.validate(TagWalk, support.drop_unset(fields), OPTIONS)

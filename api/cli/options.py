@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
+
+from api.cli import support
+from schemas.errors import InvalidRequest
 
 _CITIZEN: Final = typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")
 
@@ -38,6 +41,15 @@ Tag = Annotated[list[str] | None, typer.Option(help="Repeat for several.")]
 Mindstate = Annotated[str | None, typer.Option(help="Of a link: the state of mind in which it is made.")]
 ValidAt = Annotated[str | None, typer.Option(metavar="TIME", help="When it began to be true. Default: now.")]
 
+Filter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="NAME=VALUE",
+        help="Only memories with this: node_types, tags, buckets, speakers, episodes, sources, valid_from or "
+        "valid_to; repeat.",
+    ),
+]
 ResultsOfAQuery = Annotated[int, typer.Option(help="Results of each query, 1 to 100.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Leave out memories that do not fit.")]
 Plural = Annotated[
@@ -53,6 +65,25 @@ ReceiptAsJson = Annotated[bool, typer.Option("--json", help="Print the receipt a
 def upper(levels: list[str] | None) -> list[str] | None:
     """The level names in upper case, as they are stored; None for none."""
     return [name.upper() for name in levels] if levels else None
+
+
+def parse_filters(given: list[str] | None) -> dict[str, Any] | None:
+    """The filters of `--filter NAME=VALUE`; None for none. Raises InvalidRequest for another form, or no time."""
+    if not given:
+        return None
+    filters: dict[str, Any] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        name = name.strip()
+        if not (sign and name and value.strip()):
+            raise InvalidRequest(
+                f"--filter: {text!r} is not NAME=VALUE", remedy="Write it like `--filter speakers=Anna`."
+            )
+        if name in ("valid_from", "valid_to"):
+            filters[name] = support.parse_time_option(f"--filter {name}", value)
+        else:
+            filters.setdefault(name, []).append(value)
+    return filters
 
 
 def default_plurality(wanted: bool) -> dict[str, int] | None:

@@ -31,6 +31,7 @@ OPTIONS: Final = {
     "known_at": "--known-at",
     "query_levels": "--level",
     "max_results_per_level": "--limit",
+    "filters": "--filter",
     "plurality": "--plural",
 }
 
@@ -71,6 +72,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     known_at: options.KnownAt = None,
     level: options.Levels = None,
     limit: Annotated[int, typer.Option(help="Results of each level, 1 to 100.")] = 7,
+    filter_: options.Filter = None,
     plural: options.Plural = False,
     as_json: options.AnswerAsJson = False,
 ) -> None:
@@ -93,6 +95,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": support.parse_time_option("--known-at", known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
+        "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
     }
     signal = support.validate(Resonate, support.drop_unset(fields), OPTIONS)

@@ -22,6 +22,7 @@ OPTIONS: Final = {
     "known_at": "--known-at",
     "query_levels": "--level",
     "max_results_per_level": "--limit",
+    "filters": "--filter",
     "plurality": "--plural",
     "max_tokens": "--max-tokens",
 }
@@ -50,6 +51,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     known_at: options.KnownAt = None,
     level: options.Levels = None,
     limit: options.ResultsOfAQuery = 20,
+    filter_: options.Filter = None,
     plural: options.Plural = False,
     max_tokens: options.MaxTokens = None,
     feedback: Annotated[
@@ -73,6 +75,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": support.parse_time_option("--known-at", known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
+        "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
         "max_tokens": max_tokens,
         "apply_feedback": feedback,

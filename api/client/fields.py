@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict
 
 from schemas.citizen import Drive
-from schemas.intention import Filters, Plurality, QueryMode, Rerank
+from schemas.filters import Filters
+from schemas.intention import Plurality, QueryMode, Rerank
 from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source, Step
 from schemas.temporal import TemporalMode
 from schemas.upkeep import RepairTask
@@ -64,9 +65,19 @@ class ListFields(RecordFields, PageFields, total=False):
 
 
 class MemoryListFields(ListFields, total=False):
+    """A `MemoryListRequest`: a page of `Filters`; `node_type`, `tag`, `bucket` and `source` take one value."""
+
     node_type: str | None
     tag: str | None
     bucket: str | None
+    node_types: Words
+    tags: Words
+    buckets: Words
+    speakers: Words
+    episodes: Words
+    sources: Sequence[AnySource]
+    valid_from: Time | None
+    valid_to: Time | None
 
 
 class LinkListFields(ListFields, total=False):
@@ -77,6 +88,7 @@ class QuestionFields(CitizenFields, MomentFields, total=False):
     query_levels: Sequence[AnyLevel]
     max_results_per_level: int
     plurality: Plurality | Json | None
+    filters: Filters | Json | None
 
 
 class StreamFields(QuestionFields, total=False):
@@ -106,7 +118,6 @@ class RetrieveFields(StreamFields, total=False):
     min_energy: float | None
     min_confidence: float | None
     required_emotions: Words | None
-    filters: Filters | Json | None
     rerank: Rerank | None
     intention_id: str
     generated_by: str
@@ -145,6 +156,7 @@ class AssociateFields(CitizenFields, MomentFields, total=False):
     max_chars: int
     query_levels: Sequence[AnyLevel]
     plurality: Plurality | Json | None
+    filters: Filters | Json | None
 
 
 class IdentityFields(CitizenFields, MomentFields, PageFields, total=False):

@@ -206,7 +206,7 @@ def _dump_model(value: Any) -> Any:
 
 def _to_query(params: Fields) -> dict[str, Any]:
     return {
-        name: value.isoformat() if hasattr(value, "isoformat") else value
+        name: value.isoformat() if hasattr(value, "isoformat") else value  # a list is sent as a repeated name
         for name, value in params.items()
         if value is not None
     }

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 from schemas.base import CitizenId, Emotions, Flag, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
+from schemas.filters import Filters
 from schemas.intention import QueryMode, check_not_blank
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import Moment
@@ -38,6 +39,12 @@ KnownAtArgument = Annotated[
     Moment | None,
     Field(description="Only what was already known at this time. Default: all known now."),
 ]
+FiltersArgument = Annotated[
+    Filters | None,
+    Field(
+        description="Only memories that pass: of these types, speakers and episodes, with all tags, begun then."
+    ),
+]
 QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own statement.")]
 
 
@@ -60,6 +67,7 @@ class RecallArguments(_StreamArguments):
     ]
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
+    filters: FiltersArgument = None
 
 
 class WakeArguments(_StreamArguments):
@@ -75,6 +83,7 @@ class WakeArguments(_StreamArguments):
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its own.")] = None
     as_of_time: AsOfArgument = None
+    filters: FiltersArgument = None
 
 
 class RememberArguments(Arguments):

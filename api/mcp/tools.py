@@ -64,7 +64,11 @@ class Tool(NamedTuple):
 
 async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
     stream = await client.retrieve(
-        citizen_id=given.citizen_id, query=given.query, max_tokens=given.max_tokens, **_times(given)
+        citizen_id=given.citizen_id,
+        query=given.query,
+        max_tokens=given.max_tokens,
+        filters=given.filters,
+        **_times(given),
     )
     return _stream_answer(stream)
 

@@ -17,16 +17,18 @@ from api.request_parsing.addresses import (
     not_found,
 )
 from api.runtime.runtime import Runtime
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.filters import read_filters
 from orchestration.identifiers import link_name
 from orchestration.writing.records import tag_names
 from schemas.base import Name, ShortText
 from schemas.commands import RelationType
-from schemas.intention import Filters, Label
+from schemas.filters import Filters, Label
 from schemas.memory import Level, Source, describe_unreadable
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import Instant, Moment, Scope, to_instant
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import listing, reader, records
 from substrate.store.filters import filter_values
 from substrate.store.rows import link_record, memory_record
@@ -48,12 +50,15 @@ class ListRequest(MomentRequest, Paged):
 
     @property
     def filters(self) -> Filters:
-        """The tag and the bucket to filter by."""
+        """What to filter by, besides kind, source and key."""
         return Filters()
 
 
-class MemoryListRequest(ListRequest):
-    """A page of memories; optionally of one type, with one tag, in one bucket."""
+class MemoryListRequest(ListRequest, Filters):
+    """A page of memories that pass `Filters`, each repeated for several values.
+
+    `node_type`, `tag`, `bucket` and `source` take one value, which must hold too.
+    """
 
     node_type: Name | None = None
     tag: Label | None = None
@@ -65,11 +70,10 @@ class MemoryListRequest(ListRequest):
 
     @property
     def filters(self) -> Filters:
-        return Filters(tags=_label(self.tag), buckets=_label(self.bucket))
-
-
-def _label(label: str | None) -> tuple[str, ...]:
-    return () if label is None else (label,)
+        several = {name: getattr(self, name) for name in Filters.model_fields}
+        several["tags"] += () if self.tag is None else (self.tag,)
+        several["buckets"] += () if self.bucket is None else (self.bucket,)
+        return Filters.model_construct(**several)
 
 
 class LinkListRequest(ListRequest):
@@ -98,11 +102,15 @@ LINKS: Final = ListKind("links", listing.list_links)
 
 
 class ShownPage(NamedTuple):
-    """The rows of a page, the end of the known period that it shows, and the cursor of the next page."""
+    """The rows of a page, the end of the known period that it shows, and the cursor of the next page.
+
+    `notes`: on the first page, values of the filters that nobody has.
+    """
 
     rows: _Rows
     known_to: Instant
     next: str | None
+    notes: tuple[str, ...] = ()
 
 
 async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now: Instant) -> ShownPage:
@@ -125,7 +133,13 @@ async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now:
     after = None
     if page.after is not None:
         after = encode_cursor(kind.name, *page.after, scope.valid.start, scope.known.start)
-    return ShownPage(page.rows, scope.known.end, after)
+    notes = await _filter_notes(request, graph, scope, now) if request.cursor is None else ()
+    return ShownPage(page.rows, scope.known.end, after, notes)
+
+
+async def _filter_notes(request: ListRequest, graph: Graph, scope: Scope, now: Instant) -> tuple[str, ...]:
+    view = View(scope, {request.level: GraphTarget(request.level, graph, past=True)}, now)
+    return (await read_filters(request.filters, view)).notes
 
 
 async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> str | None:

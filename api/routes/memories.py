@@ -55,7 +55,7 @@ async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, respo
     add_notes(response, query)
     page = await read_page(MEMORIES, query, runtime, now)
     memories = tuple(node(row, query.level, page.known_to) for row in page.rows)
-    return MemoryPage(memories=memories, next=page.next, degraded=describe_unreadable(memories))
+    return MemoryPage(memories=memories, next=page.next, notes=page.notes, degraded=describe_unreadable(memories))
 
 
 @router.get("/{level}/{memory_id:path}/history", operation_id="get_memory_history")

@@ -6,7 +6,7 @@ import asyncio
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from orchestration.association import scoring
 from orchestration.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagKey
@@ -14,6 +14,7 @@ from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
+from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_columns
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.plurality import plurality_term
@@ -23,10 +24,14 @@ from schemas.memory import Level, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import association as store
+from substrate.store.filters import filter_values
+from substrate.store.reader import tag_members
 from substrate.text import query_words, stem
 
 POOL: Final = 250
 """At most so many candidates in each phase and level."""
+FILTERED_POOL: Final = 5000
+"""The same for tags at another moment with filters, where the engine filters after it has cut."""
 MAX_CARRIERS: Final = 2000
 """A tag of more memories than this is shown but not followed: it connects everything."""
 
@@ -40,6 +45,11 @@ class _Question:
     view: View
     lexicons: Mapping[Level, Lexicon]
     searched: Mapping[Level, Sequence[str]]
+    filter_notes: tuple[str, ...]
+
+    def values(self) -> dict[str, Any]:
+        """The parameters that all queries share: the time scope and the filters."""
+        return {**self.view.scope.bounds(), **filter_values(self.request.filters)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +88,12 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
 async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
-    lexicons = await look_up_lexicons(request.query_text, view)
+    lexicons, filtered = await asyncio.gather(
+        look_up_lexicons(request.query_text, view), read_filters(request.filters, view)
+    )
     searched = {level: discriminative_terms(lexicon) for level, lexicon in lexicons.items()}
-    return _Question(request, tuple(query_words(request.query_text)), view, lexicons, searched)
+    keywords = tuple(query_words(request.query_text))
+    return _Question(request, keywords, view, lexicons, searched, filtered.notes)
 
 
 async def _search_words(question: _Question) -> list[QueryResult]:
@@ -90,7 +103,7 @@ async def _search_words(question: _Question) -> list[QueryResult]:
         if words:
             target = question.view.targets[level]
             query = store.ANCHORS_THEN if target.past else store.ANCHORS_NOW
-            values = {**question.view.scope.bounds(), "words": "|".join(words), "pool": POOL}
+            values = {**question.values(), "words": "|".join(words), "pool": POOL}
             requests.append(QueryRequest("anchors", target, query, values))
     results = await run_all(requests)
     check_answered(results)
@@ -100,7 +113,7 @@ async def _search_words(question: _Question) -> list[QueryResult]:
 async def _draw_pools(question: _Question) -> list[QueryResult]:
     """The candidates of plurality; none if the request does not ask for plurality."""
     targets = [(target, question.searched[level]) for level, target in question.view.targets.items()]
-    return await draw(question.request, targets, question.view.scope.bounds())
+    return await draw(question.request, targets, question.view.scope.bounds(), question.request.filters)
 
 
 def _query_terms(question: _Question, anchor_results: Sequence[QueryResult]) -> QueryTerms:
@@ -137,7 +150,7 @@ async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
 
 async def _count_tags(target: GraphTarget, tags: Iterable[TagKey]) -> dict[TagKey, int]:
     names = sorted(tag.name for tag in tags if tag.level is target.level)
-    counts = await store.read_tag_counts(target.graph, names)
+    counts = await tag_members(target.graph, names)
     return {TagKey(target.level, name): count for name, count in counts.items()}
 
 
@@ -153,8 +166,9 @@ async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
                 if bridge.level is level and not _is_crowded(bridge)
             ]
             query = store.WALK_THEN if target.past else store.WALK_NOW
-            own = store.walk_values(hit_ids, bridges, starts=scoring.WALK_STARTS, pool=POOL)
-            requests.append(QueryRequest("walk", target, query, {**question.view.scope.bounds(), **own}))
+            pool = FILTERED_POOL if target.past and not question.values()["unfiltered"] else POOL
+            own = store.walk_values(hit_ids, bridges, starts=scoring.WALK_STARTS, pool=pool)
+            requests.append(QueryRequest("walk", target, query, {**question.values(), **own}))
     return await run_all(requests)
 
 
@@ -226,7 +240,7 @@ def _notes(
     question: _Question, harvested: Harvest, anchors: FilledBudget, neighbours: FilledBudget
 ) -> tuple[str, ...]:
     request = question.request
-    notes = [*request.notes, *question.view.notes]
+    notes = [*request.notes, *question.view.notes, *question.filter_notes]
     if not question.keywords:
         notes.append("the question has no word to search for: only stop words and punctuation")
     elif question.view.targets and not harvested.anchors:

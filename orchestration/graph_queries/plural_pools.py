@@ -7,12 +7,13 @@ from typing import Any
 
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, seeded_numbers
+from schemas.filters import Filters
 from schemas.intention import Plural, Plurality
 from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import search
-from substrate.store.filters import EVERY_MEMORY
+from substrate.store.filters import EVERY_MEMORY, filter_values
 from substrate.store.search import ID, NODE_START
 
 _NEW_EACH_TIME = {"intention_id", "state_id", "generated_at", "generated_by"}
@@ -48,15 +49,18 @@ def build_pool_query(
 
 
 async def draw(
-    request: Plural, targets: Iterable[tuple[GraphTarget, Sequence[str]]], bounds: Mapping[str, int]
+    request: Plural,
+    targets: Iterable[tuple[GraphTarget, Sequence[str]]],
+    bounds: Mapping[str, int],
+    filters: Filters | None,
 ) -> list[QueryResult]:
-    """The pools of each graph, given with its discriminative terms, for a way of asking without filters.
+    """The pools of each graph, given with its discriminative terms.
 
     `bounds`: the parameters of the time scope. Empty when the request asks for no plurality.
     """
     if request.plurality is None:
         return []
-    values, moment = {**bounds, **EVERY_MEMORY}, bounds["valid_from"]
+    values, moment = {**bounds, **EVERY_MEMORY, **filter_values(filters)}, bounds["valid_from"]
     requests = [
         build_pool_query(request, request.plurality, target, words, values=values, moment=moment)
         for target, words in targets

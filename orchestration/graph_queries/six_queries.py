@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -11,18 +10,16 @@ from typing import Any, Final
 from orchestration.dependencies import FAR
 from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
 from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
-from orchestration.writing.records import tag_names
-from schemas.errors import Fault, StoreTimeout
-from schemas.intention import Filters, RetrievalIntention
+from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import Scope
-from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store import reader, search
+from substrate.graphs.graph import GraphTarget, Query
+from substrate.store import search
 from substrate.store.filters import felt_values
-from substrate.store.reader import RarestLabel
 from substrate.text import name_key
 
 EXACT_BELOW = 256
@@ -95,23 +92,7 @@ def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]
     }
 
 
-async def find_rarest_labels(filters: Filters | None, view: View) -> dict[Level, RarestLabel]:
-    """In each graph the rarest label that the filters demand; a graph that does not answer is left out."""
-    names = [] if filters is None else tag_names(filters.tags, filters.buckets)
-    if not names:
-        return {}
-
-    async def find_rarest(graph: Graph) -> RarestLabel | None:
-        try:
-            return await reader.rarest_label(graph, names)
-        except (StoreTimeout, Fault):
-            return None
-
-    labels = await asyncio.gather(*(find_rarest(target.graph) for target in view.targets.values()))
-    return {level: label for level, label in zip(view.targets, labels, strict=True) if label is not None}
-
-
-async def prepare_queries(
+def prepare_queries(
     intention: RetrievalIntention,
     question: Question,
     lexicons: Mapping[Level, Lexicon],
@@ -119,11 +100,11 @@ async def prepare_queries(
     *,
     embedding: Sequence[float],
     far: int,
+    fewest: Mapping[Level, Fewest],
 ) -> list[QueryRequest]:
-    """The queries of an intention. Reads first which label of its filters is the rarest in each graph."""
+    """The queries of an intention. `fewest`: how many memories can pass its filters in each graph."""
     reach = choose_reach(question, intention.max_results_per_level, embedding, far)
-    labels = await find_rarest_labels(intention.filters, view)
-    return build_queries(intention, view, lexicons, reach, embedding=embedding, labels=labels)
+    return build_queries(intention, view, lexicons, reach, embedding=embedding, fewest=fewest)
 
 
 def build_queries(
@@ -133,7 +114,7 @@ def build_queries(
     reach: Reach,
     *,
     embedding: Sequence[float],
-    labels: Mapping[Level, RarestLabel],
+    fewest: Mapping[Level, Fewest],
 ) -> list[QueryRequest]:
     """Two queries for each graph, one where there is no embedding; one more where plurality is asked for."""
     shared = shared_values(intention, view.scope)
@@ -142,7 +123,7 @@ def build_queries(
         target = view.targets[level]
         if embedding:
             values = {**shared, "embedding": list(embedding)}
-            requests.append(build_vector_query(target, lexicon, values, reach, label=labels.get(level)))
+            requests.append(build_vector_query(target, lexicon, values, reach, fewest=fewest.get(level)))
         requests.append(build_graph_query(target, lexicon, shared, reach))
         if intention.plurality is not None:
             words, moment = discriminative_terms(lexicon), view.scope.moment(view.now)
@@ -157,38 +138,37 @@ def build_vector_query(
     values: Mapping[str, Any],
     reach: Reach,
     *,
-    label: RarestLabel | None = None,
+    fewest: Fewest | None = None,
 ) -> QueryRequest:
     """Likeness in one graph: by the index with over-fetch, or by the exact scan where that is as cheap.
 
-    A memory may have many traces of its past, of which one or two are of the moment: k grows by their mean number.
-    With a label that the question demands, only its members are wanted.
+    A memory may have many traces of its past, of which one or two are of the moment: k grows by their mean number,
+    and in proportion to how few of all memories can pass the filters. Whoever finds too little scans.
     """
     values = {**values, **reach.values(reach.expanded_hits)}
-    if label is not None and not target.past:
-        return _build_label_query(target, lexicon, values, label)
     texts = search.THEN if target.past else search.NOW
     traces = lexicon.traces + (lexicon.past_traces if target.past else 0)
-    if traces <= EXACT_BELOW:
-        return QueryRequest("vector", target, texts.scan, values)
+    scan = _exact_search(target, values, fewest)
+    if traces <= EXACT_BELOW or (fewest is not None and fewest.members <= EXACT_WITHIN):
+        return QueryRequest("vector", target, *scan)
     crowded = min(WIDER, max(1, traces // max(1, lexicon.memories)))
-    k = min(OVERFETCH * reach.pool * crowded, MAX_K)
-    wider = ((texts.nearest, {**values, "k": min(k * WIDER, MAX_K)}), (texts.scan, values))
-    wanted = reach.pool if k < traces else 0
+    rare = 1 if fewest is None else max(1, lexicon.memories // max(1, fewest.members))
+    k = OVERFETCH * reach.pool * crowded * rare
+    if rare > 1 and k > MAX_K:
+        return QueryRequest("vector", target, *scan)
+    k = min(k, MAX_K)
+    wider = ((texts.nearest, {**values, "k": min(k * WIDER, MAX_K)}), scan)
+    wanted = reach.pool if k < traces or not values["unfiltered"] else 0
     return QueryRequest("vector", target, texts.nearest, {**values, "k": k}, wanted, wider)
 
 
-def _build_label_query(
-    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], label: RarestLabel
-) -> QueryRequest:
-    """Likeness among the present members of a label: by a scan of the members, unless they are many."""
-    members = {**values, "label": label.name}
-    pool = values["limit"]
-    k = OVERFETCH * pool * max(1, lexicon.traces // max(1, label.members))
-    if label.members <= EXACT_WITHIN or k > MAX_K:
-        return QueryRequest("vector", target, search.MEMBERS_NOW, members)
-    wider = ((search.NOW.nearest, {**values, "k": min(k * WIDER, MAX_K)}), (search.MEMBERS_NOW, members))
-    return QueryRequest("vector", target, search.NOW.nearest, {**values, "k": k}, pool, wider)
+def _exact_search(
+    target: GraphTarget, values: Mapping[str, Any], fewest: Fewest | None
+) -> tuple[Query, Mapping[str, Any]]:
+    """The exact search and its parameters: among the present members of a label, or among all memories."""
+    if fewest is not None and fewest.label is not None and not target.past:
+        return search.MEMBERS_NOW, {**values, "label": fewest.label}
+    return (search.THEN if target.past else search.NOW).scan, values
 
 
 def build_graph_query(

@@ -11,6 +11,7 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
+from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_ids
 from orchestration.resonance import ranking
 from orchestration.resonance.ranking import Echo
@@ -21,7 +22,17 @@ from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import CHANNELS, Channel, Resonances, Resonate, SentSignal
 from substrate.emotions import emotion_vector, kindred
-from substrate.store.resonance import RESONATE_NOW, RESONATE_THEN, ResolvedNames, read_resonances, resolve_names
+from substrate.graphs.graph import GraphTarget, Query
+from substrate.store.filters import filter_values
+from substrate.store.resonance import (
+    RESONATE_FITTING_NOW,
+    RESONATE_FITTING_THEN,
+    RESONATE_NOW,
+    RESONATE_THEN,
+    ResolvedNames,
+    read_resonances,
+    resolve_names,
+)
 
 MIN_CANDIDATES: Final = 60
 """At least so many candidates of each kind, and at least so many results to choose from."""
@@ -47,6 +58,7 @@ class _Sending:
     signal: PreparedSignal
     embedding: Embedding
     weights: Mapping[Channel, float]
+    filter_notes: tuple[str, ...]
 
 
 async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
@@ -61,13 +73,14 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     signal = await prepare_signal(request, view, deps)
     embedding = await _embed(request, signal, deps) if view.targets else Embedding(None)
     weights = _weigh_channels(request, signal, embedding.vector)
-    sending = _Sending(request, view, signal, embedding, weights)
+    filtered = await read_filters(request.filters, view)
+    sending = _Sending(request, view, signal, embedding, weights, filtered.notes)
     signal_names = _names_of(signal.sent)
     resolved = await asyncio.gather(
-        *(resolve_names(target, signal_names, scope) for target in view.targets.values())
+        *(resolve_names(target, signal_names, scope, request.filters) for target in view.targets.values())
     )
     pools = [(target, signal.terms.get(level, ())) for level, target in view.targets.items()]
-    drawn = await draw(request, pools, scope.bounds())
+    drawn = await draw(request, pools, scope.bounds(), request.filters)
     shared = _shared_values(sending)
     requests = [_build_query(sending, names, shared, memory_ids(drawn, names.target.level)) for names in resolved]
     async with deps.connection.questions.turn():
@@ -140,6 +153,7 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
     embedding = sending.embedding.vector
     return {
         **sending.view.scope.bounds(),
+        **filter_values(request.filters),
         "moment": sending.view.scope.valid.start,
         "pool": pool,
         "k": six_queries.OVERFETCH * pool,
@@ -191,7 +205,13 @@ def _build_query(
         "until": resolved.newest.end,
         "plural": list(plural_ids),
     }
-    return QueryRequest("resonance", target, RESONATE_THEN if target.past else RESONATE_NOW, values)
+    return QueryRequest("resonance", target, _statement(target, filtered=not shared["unfiltered"]), values)
+
+
+def _statement(target: GraphTarget, *, filtered: bool) -> Query:
+    if filtered:
+        return RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
+    return RESONATE_THEN if target.past else RESONATE_NOW
 
 
 def _respond(sending: _Sending, results: Sequence[QueryResult], drawn: Sequence[QueryResult]) -> Resonances:
@@ -222,7 +242,9 @@ def _notes(
     sending: _Sending, results: Sequence[QueryResult], echoes: Mapping[Level, Sequence[Echo]]
 ) -> tuple[str, ...]:
     sent = sending.signal.sent
-    notes = [*sending.signal.notes, *sending.embedding.notes, *sending.view.notes]
+    notes = [
+        *sending.signal.notes, *sending.embedding.notes, *sending.view.notes, *sending.filter_notes
+    ]  # fmt: skip
     if sent.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
         notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
     unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]

@@ -8,6 +8,7 @@ would mostly be in other states; find_similar_state has no such limit and uses t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestration.assembly.options import state_options
@@ -15,6 +16,7 @@ from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
+from orchestration.graph_queries.filters import read_filters
 from orchestration.mind.state import felt_state
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import with_plurality
@@ -49,8 +51,10 @@ async def retrieve_consciousness_context_from_state(
     whole = await _whole_state(state, scope, deps, now)
     waking = _waking_state(state, whole, scope, deps.half_life_days)
     timer.end("state")
-    meaning = await embed_goal(waking, view, deps, notes)
-    cue = await prepare_cue(state, waking, view, deps, meaning=meaning)
+    meaning, filtered = await asyncio.gather(
+        embed_goal(waking, view, deps, notes), read_filters(state.filters, view)
+    )
+    cue = await prepare_cue(state, waking, view, deps, meaning=meaning, fewest=filtered.fewest)
     timer.end("embed")
     async with deps.connection.questions.turn():
         asked = build_queries(state, waking, view, meaning)
@@ -76,7 +80,7 @@ async def retrieve_consciousness_context_from_state(
         report = _report(
             view,
             [*results, *recollection.worth_telling()],
-            notes=[*_notes(state, waking, view), *notes],
+            notes=[*_notes(state, waking, view), *filtered.notes, *notes],
             patterns=patterns,
         )
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)

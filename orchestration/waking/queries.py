@@ -19,9 +19,9 @@ from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Scope
 from substrate.emotions import emotion_vector
-from substrate.graphs.graph import Query
+from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import waking as store
-from substrate.store.filters import EVERY_MEMORY
+from substrate.store.filters import EVERY_MEMORY, filter_values
 from substrate.store.waking import WakingQueries
 from substrate.text import query_words
 
@@ -109,7 +109,7 @@ def build_queries(
     emotion = emotion_vector(waking.emotions)
     requests = []
     for target in view.targets.values():
-        pair = _pair(state.query_mode, meaning, store.THEN if target.past else store.NOW)
+        pair = _pair(state.query_mode, meaning, _texts(target, state))
         if emotion is not None:
             values["emotion"] = emotion
             requests.append(QueryRequest("vector", target, pair.by_emotion, values))
@@ -120,6 +120,12 @@ def build_queries(
             pools = build_pool_query(state, state.plurality, target, words, values=values, moment=moment)
             requests.append(pools)
     return requests
+
+
+def _texts(target: GraphTarget, state: StateBasedRetrieval) -> WakingQueries:
+    if state.filters is None or state.filters.empty:
+        return store.THEN if target.past else store.NOW
+    return store.FITTING_THEN if target.past else store.FITTING_NOW
 
 
 def _pair(mode: QueryMode, meaning: GoalMeaning | None, queries: WakingQueries) -> _Pair:
@@ -137,6 +143,7 @@ def _shared_values(state: StateBasedRetrieval, waking: WakingState, scope: Scope
     return {
         **scope.bounds(),
         **EVERY_MEMORY,
+        **filter_values(state.filters),
         "moment": scope.valid.start,
         "window": float(WINDOW),
         "recent_from": scope.valid.start - WINDOW,

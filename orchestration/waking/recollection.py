@@ -11,6 +11,7 @@ from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ASKING, ROLES, Question
@@ -29,6 +30,7 @@ from orchestration.waking.told import (
     told_parts,
 )
 from schemas.errors import Fault, StoreTimeout, Unavailable
+from schemas.filters import Filters
 from schemas.intention import EMOTIONAL_MODES, QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.temporal import Scope
@@ -47,13 +49,14 @@ OTHERS: Final = sorted(ROLES - ASKING)
 class Cue:
     """What a state is about, as a question to the citizen's own graph, and the queries that it makes.
 
-    `target`: that graph; None for a citizen that has none.
+    `target`: that graph; None for a citizen that has none. `filters`: those of the waking.
     """
 
     view: View
     target: GraphTarget | None = None
     lexicons: Mapping[Level, Lexicon] = field(default_factory=dict)
     requests: tuple[QueryRequest, ...] = ()
+    filters: Filters | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,17 @@ def cue_text(waking: WakingState) -> str:
 
 
 async def prepare_cue(
-    state: StateBasedRetrieval, waking: WakingState, view: View, deps: Deps, *, meaning: GoalMeaning | None
+    state: StateBasedRetrieval,
+    waking: WakingState,
+    view: View,
+    deps: Deps,
+    *,
+    meaning: GoalMeaning | None,
+    fewest: Mapping[Level, Fewest],
 ) -> Cue:
     """The queries for what was told; none where the citizen has no graph of its own. `meaning`: that of the goal.
+
+    `fewest`: how many memories can pass the filters in each graph.
 
     Raises Unavailable when the engine does not answer.
     """
@@ -95,37 +106,56 @@ async def prepare_cue(
     if target is None:
         return Cue(view)
     own = view._replace(targets={Level.N1: target})
-    (lexicons, asked), lately = await asyncio.gather(
-        _ask_cue(state, waking, own, deps, meaning=meaning), _ask_lately(waking, target, view)
+    (lexicons, vector), lately = await asyncio.gather(
+        _read_cue(waking, own, deps, meaning=meaning), _ask_lately(state, waking, target, view)
     )
-    return Cue(own, target, lexicons, (*lately, *asked))
+    asked = _ask_cue(state, cue_text(waking), own, lexicons, vector=vector, far=deps.far, fewest=fewest)
+    return Cue(own, target, lexicons, (*lately, *asked), state.filters)
 
 
-async def _ask_lately(waking: WakingState, target: GraphTarget, view: View) -> tuple[QueryRequest, ...]:
+async def _ask_lately(
+    state: StateBasedRetrieval, waking: WakingState, target: GraphTarget, view: View
+) -> tuple[QueryRequest, ...]:
     if waking.mode in EMOTIONAL_MODES and cue_text(waking):
         return ()
     try:
-        values = await store.lately_values(target, view.scope, OTHERS)
+        values = await store.lately_values(target, view.scope, OTHERS, state.filters)
     except (GraphMissing, StoreTimeout, Fault):
         return ()
     return (QueryRequest("lately", target, _queries(target).lately, values),)
 
 
-async def _ask_cue(
-    state: StateBasedRetrieval, waking: WakingState, own: View, deps: Deps, *, meaning: GoalMeaning | None
-) -> tuple[Mapping[Level, Lexicon], Sequence[QueryRequest]]:
+async def _read_cue(
+    waking: WakingState, own: View, deps: Deps, *, meaning: GoalMeaning | None
+) -> tuple[Mapping[Level, Lexicon], list[float]]:
+    """The lexicons and the vector of what the state is about; nothing where it is about nothing."""
     text = cue_text(waking)
     if not text:
-        return {}, ()
-    lexicons, vector = await asyncio.gather(look_up_lexicons(text, own), _embed(text, deps, meaning))
+        return {}, []
+    return await asyncio.gather(look_up_lexicons(text, own), _embed(text, deps, meaning))
+
+
+def _ask_cue(
+    state: StateBasedRetrieval,
+    text: str,
+    own: View,
+    lexicons: Mapping[Level, Lexicon],
+    *,
+    vector: Sequence[float],
+    far: int,
+    fewest: Mapping[Level, Fewest],
+) -> list[QueryRequest]:
+    if not lexicons:
+        return []
     asked = RetrievalIntention(
         query_text=text,
         citizen_id=state.citizen_id,
         query_levels=(Level.N1,),
         max_results_per_level=state.max_results_per_level,
+        filters=state.filters,
     )
-    requests = await prepare_queries(asked, Question(text), lexicons, own, embedding=vector, far=deps.far)
-    return lexicons, [replace(one, kind="cue" if one.kind == "vector" else "words") for one in requests]
+    requests = prepare_queries(asked, Question(text), lexicons, own, embedding=vector, far=far, fewest=fewest)
+    return [replace(one, kind="cue" if one.kind == "vector" else "words") for one in requests]
 
 
 async def _embed(text: str, deps: Deps, meaning: GoalMeaning | None) -> list[float]:
@@ -156,7 +186,7 @@ async def recollect(
         if result.level is Level.N1:
             candidates.add(result.level, result.rows, likeness=result.request.kind == "cue")
     about = measure_about(candidates, cue, waking)
-    more = await _read_after(candidates, about, waking, cue.view.scope, target=cue.target)
+    more = await _read_after(candidates, about, waking, cue)
     for result in more:
         candidates.add(result.level, result.rows, likeness=False)
     links = [link for link in candidates.links.values() if link.get("relation_type") == "RESOLVED_BY"]
@@ -184,15 +214,16 @@ def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict
 
 
 async def _read_after(
-    candidates: Candidates, about: Mapping[Key, float], waking: WakingState, scope: Scope, *, target: GraphTarget
+    candidates: Candidates, about: Mapping[Key, float], waking: WakingState, cue: Cue
 ) -> list[QueryResult]:
-    if all(channel.name != "before" for channel in channels_of(waking)):
+    target = cue.target
+    if target is None or all(channel.name != "before" for channel in channels_of(waking)):
         return []
     told = read_told(candidates.memories.values(), about)
     starts = sorted((key for key in told if about.get(key)), key=lambda key: (-about[key], key))[:STARTS]
     if not starts:
         return []
-    values = store.after_values(scope, [key[1] for key in starts], OTHERS)
+    values = store.after_values(cue.view.scope, [key[1] for key in starts], OTHERS, cue.filters)
     queries = _queries(target)
     after = QueryRequest("after", target, queries.after, values)
     return await run_all([after, QueryRequest("solved", target, queries.solved, values)])

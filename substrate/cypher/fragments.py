@@ -159,9 +159,15 @@ def fits(name: str) -> str:
     Without filters `$unfiltered` is true and the engine evaluates nothing else.
     """
     return (
-        f"($unfiltered OR (size($node_types) = 0 OR {name}.node_type IN $node_types) "
+        f"($unfiltered OR {_one_of(name, 'node_type', '$node_types')} AND {_one_of(name, 'speaker', '$speakers')} "
+        f"AND {_one_of(name, 'episode_id', '$episodes')} AND {_one_of(name, 'source', '$sources')} "
+        f"AND {name}.valid_at >= $began_from AND {name}.valid_at < $began_to "
         f"AND all(label IN $labels WHERE {name}[label[0]] CONTAINS label[1]))"
     )
+
+
+def _one_of(name: str, column: str, values: str) -> str:
+    return f"(size({values}) = 0 OR {name}.{column} IN {values})"
 
 
 def node_columns(name: str) -> str:

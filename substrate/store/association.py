@@ -11,11 +11,9 @@ from schemas.association import Bridge
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import HUB, node_columns, records_of, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.fragments import HUB, fits, node_columns, records_of, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
 from substrate.store import rows
-from substrate.store.reader import TAG_SIZES
 
 MEASURED: Final = 20_000
 """The mean length of a memory is computed from the last so many nodes of the graph."""
@@ -30,7 +28,7 @@ _MEAN: Final = (
 def _holding(label: str) -> str:
     return (
         f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS m, score "
-        f"WITH m, score, mean WHERE {visible('m')} "
+        f"WITH m, score, mean WHERE {visible('m')} AND {fits('m')} "
         "RETURN m, score ORDER BY score DESC, m.id, m.version LIMIT $pool "
     )
 
@@ -49,7 +47,7 @@ ANCHORS_THEN: Final = Query(
 
 
 def _tagged(*, now: bool) -> str:
-    condition = f"AND {visible('i')} " if now else ""
+    condition = f"AND {visible('i')} AND {fits('i')} " if now else ""
     return (
         "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight "
         "MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode) "
@@ -64,7 +62,7 @@ def _once_tagged() -> str:
         f"any(t IN $quoted_{kind} WHERE coalesce(p.{kind}, '') CONTAINS t)" for kind in ("tags", "buckets")
     )
     return (
-        f"MATCH (p:PastVersion) WHERE {visible('p')} AND ({has_tag}) "
+        f"MATCH (p:PastVersion) WHERE {visible('p')} AND {fits('p')} AND ({has_tag}) "
         "WITH p ORDER BY p.valid_at DESC, p.id, p.version LIMIT $pool "
         "MATCH (i:ConsciousnessNode)-[:HAD]->(p) RETURN i, null AS way "
     )
@@ -94,10 +92,10 @@ def _walk(*, now: bool) -> str:
     branches = [_tagged(now=now), _linked(now=now)]
     if not now:
         branches.append(_once_tagged())
-    record = f"WITH i AS m, ways WHERE {visible('m')} " if now else records_of("i", "m", "ways")
+    record = f"WITH i AS m, ways WHERE {visible('m')} AND " if now else f"{records_of('i', 'm', 'ways')} WHERE "
     return (
         f"CALL {{ {' UNION ALL '.join(branches)} }} WITH i, string.join(collect(DISTINCT way), '|') AS ways "
-        f"{record} RETURN ways, m.terms, {node_columns('m')} ORDER BY m.id, m.version"
+        f"{record} {fits('m')} RETURN ways, m.terms, {node_columns('m')} ORDER BY m.id, m.version"
     )
 
 
@@ -161,14 +159,6 @@ def _measured(memory: Sequence[Any], terms: Any, level: Level, known_to: Instant
 def _read_paths(text: str | None) -> tuple[AnchorPath, ...]:
     """Parse `1turn-7|2turn-9`: each path is a digit, the number of links, and the id of the anchor."""
     return tuple(sorted(AnchorPath(int(way[0]), way[1:]) for way in (text or "").split("|") if way))
-
-
-async def read_tag_counts(graph: Graph, names: Sequence[str]) -> dict[str, int]:
-    """How many memories have each of these `#tags` and `@buckets` now; unused ones are left out."""
-    if not names:
-        return {}
-    rows_by_tag = await graph.read(TAG_SIZES, names=list(names))
-    return {name: int(count) for name, count, _size in rows_by_tag if name is not None}
 
 
 def walk_values(hit_ids: Sequence[str], bridges: Sequence[Bridge], *, starts: int, pool: int) -> dict[str, Any]:

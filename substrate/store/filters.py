@@ -10,10 +10,21 @@ from typing import Any, Final
 
 import orjson
 
-from schemas.intention import Filters, RetrievalIntention
+from schemas.filters import Filters
+from schemas.intention import RetrievalIntention
+from schemas.temporal import AFTER_ALL, BEGINNING_OF_TIME, to_instant
 from substrate.emotions import normal_emotion
 
-UNFILTERED: Final[Mapping[str, Any]] = {"unfiltered": True, "node_types": [], "labels": []}
+UNFILTERED: Final[Mapping[str, Any]] = {
+    "unfiltered": True,
+    "node_types": [],
+    "speakers": [],
+    "episodes": [],
+    "sources": [],
+    "labels": [],
+    "began_from": BEGINNING_OF_TIME,
+    "began_to": AFTER_ALL,
+}
 """The parameters of `fragments.fits` for a query without filters."""
 EVERY_MEMORY: Final[Mapping[str, Any]] = {
     "min_energy": 0.0,
@@ -36,11 +47,16 @@ def felt_values(intention: RetrievalIntention) -> dict[str, Any]:
 
 def filter_values(filters: Filters | None) -> Mapping[str, Any]:
     """The parameters of `fragments.fits`."""
-    if filters is None or not (filters.node_types or filters.tags or filters.buckets):
+    if filters is None or filters.empty:
         return UNFILTERED
     labels = [*(("tags", tag) for tag in filters.tags), *(("buckets", bucket) for bucket in filters.buckets)]
     return {
         "unfiltered": False,
         "node_types": list(filters.node_types),
+        "speakers": list(filters.speakers),
+        "episodes": list(filters.episodes),
+        "sources": [source.value for source in filters.sources],
         "labels": [[column, orjson.dumps(label).decode()] for column, label in labels],
+        "began_from": BEGINNING_OF_TIME if filters.valid_from is None else to_instant(filters.valid_from),
+        "began_to": AFTER_ALL if filters.valid_to is None else to_instant(filters.valid_to),
     }

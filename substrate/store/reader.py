@@ -215,12 +215,18 @@ async def tag_sizes(graph: Graph, names: Sequence[str]) -> tuple[dict[str, int],
     return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
 
 
+async def tag_members(graph: Graph, names: Sequence[str]) -> dict[str, int]:
+    """How many memories have each of these `#tags` and `@buckets` now; names that were never used are left out."""
+    if not names:
+        return {}
+    return {str(row[0]): int(row[1]) for row in await graph.read(TAG_SIZES, names=list(names)) if row[0]}
+
+
 async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None:
     """Of these `#tags` and `@buckets`, the one that the fewest memories have now; None without names."""
     if not names:
         return None
-    rows = await graph.read(TAG_SIZES, names=list(names))
-    sizes = {row[0]: int(row[1]) for row in rows if row[0]}
+    sizes = await tag_members(graph, names)
     return min((RarestLabel(name, sizes.get(name, 0)) for name in names), key=lambda label: label.members)
 
 

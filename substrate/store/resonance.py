@@ -12,11 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from schemas.filters import Filters
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Instant, Scope
 from schemas.wave_signal import Channel, Resonance
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, node_columns, records_of, visible
+from substrate.cypher.fragments import degree_now, fits, node_columns, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import NodeRange, find_newest
@@ -71,7 +72,7 @@ def _weighted(names: Mapping[Channel, str]) -> str:
 
 
 def _may_answer(name: str) -> str:
-    return f"coalesce({name}.abstraction, 'L0') <= $max_level"
+    return f"coalesce({name}.abstraction, 'L0') <= $max_level AND {fits(name)}"
 
 
 _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})
@@ -117,6 +118,15 @@ def _nearest(label: str, column: str, vectors: str, ends: str, *, now: bool) -> 
     )
 
 
+def _nearest_fitting(label: str, column: str, vectors: str, ends: str) -> str:
+    """The nearest of the records that pass the filters, compared one by one: an index would filter too late."""
+    return (
+        f"UNWIND {vectors} AS v MATCH (s:{label}) WHERE {visible('s')} AND {_may_answer('s')} "
+        f"WITH v, s MATCH (s)-[:HAS_TRACE]->(t) WITH s, vec.cosineDistance(t.{column}, vecf32(v)) AS score "
+        f"ORDER BY score, s.id, s.version LIMIT $pool {ends} RETURN i "
+    )
+
+
 def _with_words(label: str, ends: str, *, now: bool) -> str:
     condition = f"WHERE {visible('s')} AND {_may_answer('s')} "
     return (
@@ -146,20 +156,33 @@ _HAD: Final = "(i:ConsciousnessNode)-[:HAD]->(:PastVersion)-[:HAS_TRACE]->(t)"
 _ITS_IDENTITY: Final = "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH i"
 
 
-def _candidates(*, now: bool) -> str:
+def _nearest_branches(column: str, vectors: str, *, now: bool, filtered: bool) -> list[str]:
+    if filtered:
+        present = _nearest_fitting("ConsciousnessNode", column, vectors, "WITH s AS i")
+        return [present] if now else [present, _nearest_fitting("PastVersion", column, vectors, _ITS_IDENTITY)]
+    present = _nearest("Trace", column, vectors, _HAS, now=now)
+    return (
+        [present]
+        if now
+        else [
+            present,
+            _nearest("PastTrace", column, vectors, _HAS, now=now),
+            _nearest("PastTrace", column, vectors, _HAD, now=now),
+        ]
+    )
+
+
+def _candidates(*, now: bool, filtered: bool) -> str:
     branches = [
         "WITH asserted UNWIND asserted AS one WITH one[0] AS episode "
         "MATCH (i:ConsciousnessNode {id: episode}) RETURN i ",
         "MATCH (i:ConsciousnessNode) WHERE i.id IN $plural RETURN i ",
-        f"{_READ} WITH i, count(DISTINCT s) AS hits "
+        f"{_READ} {f'AND {_may_answer("i")} ' if now else ''}WITH i, count(DISTINCT s) AS hits "
         "ORDER BY hits DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i ",
         _with_words("ConsciousnessNode", "WITH s AS i", now=now),
     ]
     for column, vectors in (("embedding", "$embeddings"), ("emotion", "$feelings")):
-        branches.append(_nearest("Trace", column, vectors, _HAS, now=now))
-        if not now:
-            branches.append(_nearest("PastTrace", column, vectors, _HAS, now=now))
-            branches.append(_nearest("PastTrace", column, vectors, _HAD, now=now))
+        branches += _nearest_branches(column, vectors, now=now, filtered=filtered)
     if now:
         branches.append(_NEWEST)
     else:
@@ -169,14 +192,14 @@ def _candidates(*, now: bool) -> str:
     return f"CALL {{ {' UNION ALL '.join(branches)} }} WITH DISTINCT i, asserted "
 
 
-def _statement(*, now: bool) -> str:
+def _statement(*, now: bool, filtered: bool = False) -> str:
     link = "LINK" if now else "LINK|PAST_LINK"
     record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
     asserted_links = "coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), [])"
     channels = ", ".join(f"{term} AS {channel}" for channel, term in TERMS.items())
     total = _weighted({channel: channel for channel in TERMS})
     return (
-        f"{_asserted(link)} {_candidates(now=now)} "
+        f"{_asserted(link)} {_candidates(now=now, filtered=filtered)} "
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "
         f"WITH i, m, {asserted_links} AS said "
         f"OPTIONAL MATCH (i)-[e:{link}]-(o:ConsciousnessNode) "
@@ -200,6 +223,10 @@ def _statement(*, now: bool) -> str:
 RESONATE_NOW: Final = Query("resonate_now", _statement(now=True))
 
 RESONATE_THEN: Final = Query("resonate_then", _statement(now=False))
+
+RESONATE_FITTING_NOW: Final = Query("resonate_fitting_now", _statement(now=True, filtered=True))
+RESONATE_FITTING_THEN: Final = Query("resonate_fitting_then", _statement(now=False, filtered=True))
+"""For a signal with filters."""
 
 RESOLVE: Final = Query(
     "resolve_names",
@@ -244,11 +271,16 @@ class ResolvedNames(NamedTuple):
     newest: NodeRange
 
 
-async def resolve_names(target: GraphTarget, names: Sequence[str], scope: Scope) -> ResolvedNames:
-    """The memories that have, or had once, these names or ids, ordered by id."""
+async def resolve_names(
+    target: GraphTarget, names: Sequence[str], scope: Scope, filters: Filters | None = None
+) -> ResolvedNames:
+    """The memories that have, or had once, these names or ids, ordered by id.
+
+    With filters the newest of all memories that pass are sought.
+    """
     keys = [key for name in names if (key := name_key(name))]
     found, newest = await asyncio.gather(
-        target.graph.read(RESOLVE, names=list(names), keys=keys), find_newest(target, scope)
+        target.graph.read(RESOLVE, names=list(names), keys=keys), _newest_range(target, scope, filters)
     )
     rows = [_NameRow(*row) for row in found]
     by_id = {row.key: row.value for row in rows if row.kind == "id"}
@@ -258,6 +290,12 @@ async def resolve_names(target: GraphTarget, names: Sequence[str], scope: Scope)
             by_name[row.key].add(row.value)
     ids = {name: sorted({*by_name[name_key(name)], *filter(None, (by_id.get(name),))}) for name in names}
     return ResolvedNames(target, ids, newest)
+
+
+async def _newest_range(target: GraphTarget, scope: Scope, filters: Filters | None) -> NodeRange:
+    if filters is None or filters.empty:
+        return await find_newest(target, scope)
+    return NodeRange(0)
 
 
 class Surroundings(NamedTuple):

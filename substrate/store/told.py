@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from schemas.filters import Filters
 from schemas.temporal import Instant, Scope
-from substrate.cypher.fragments import link_columns, node_columns, visible
+from substrate.cypher.fragments import fits, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
-from substrate.store.newest import find_newest
+from substrate.store.filters import filter_values
+from substrate.store.newest import NodeRange, find_newest
 
 MOST_OPEN: Final = 60
 MOST_NEW: Final = 60
@@ -24,7 +26,7 @@ MOST_AFTER: Final = 8
 MOST_SOLVED: Final = 40
 """At most so many memories after one, the first; and so many resolutions in all."""
 
-_OWN: Final = "s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others"
+_OWN: Final = f"s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND {fits('s')}"
 _COLUMNS: Final = f"{link_columns('e')}, {node_columns('m')}"
 
 
@@ -72,7 +74,7 @@ def _after(record: str) -> str:
 def _solved(link: str, record: str) -> str:
     return (
         f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i MATCH (i)-[e:{link}]->(j:ConsciousnessNode) "
-        f"WHERE e.relation_type = 'RESOLVED_BY' AND {visible('e')} {record} "
+        f"WHERE e.relation_type = 'RESOLVED_BY' AND {visible('e')} {record} WHERE {fits('s')} "
         f"WITH e, s AS m ORDER BY e.valid_at DESC, e.id LIMIT {MOST_SOLVED} {_LINK}, {_COLUMNS}"
     )
 
@@ -127,17 +129,26 @@ async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dic
     return {memory_id: Earlier(int(begun), bool(was_open)) for memory_id, begun, was_open in rows}
 
 
-async def lately_values(target: GraphTarget, scope: Scope, others: list[str]) -> dict[str, Any]:
+async def lately_values(
+    target: GraphTarget, scope: Scope, others: list[str], filters: Filters | None
+) -> dict[str, Any]:
     """The parameters of `lately`. `others`: the speakers whose words are not the citizen's, in lower case.
 
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
+    With filters the newest of all memories that pass are sought. Raises GraphMissing, StoreTimeout, Unavailable,
+    Fault.
     """
-    newest = await find_newest(target, scope)
+    filtered = filter_values(filters)
+    newest = await find_newest(target, scope) if filtered["unfiltered"] else NodeRange(0)
     return {
-        **scope.bounds(), "newest": newest.start, "until": newest.end, "open": list(OPEN_STATES), "others": others
-    }  # fmt: skip
+        **scope.bounds(),
+        **filtered,
+        "newest": newest.start,
+        "until": newest.end,
+        "open": list(OPEN_STATES),
+        "others": others,
+    }
 
 
-def after_values(scope: Scope, ids: list[str], others: list[str]) -> dict[str, Any]:
+def after_values(scope: Scope, ids: list[str], others: list[str], filters: Filters | None) -> dict[str, Any]:
     """The parameters of `after` for some memories."""
-    return {**scope.bounds(), "ids": ids, "others": others}
+    return {**scope.bounds(), **filter_values(filters), "ids": ids, "others": others}

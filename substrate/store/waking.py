@@ -16,6 +16,7 @@ from schemas.memory import Level
 from substrate.cypher.fragments import (
     HUB,
     felt,
+    fits,
     link_columns,
     node_columns,
     uncrowded_now,
@@ -105,6 +106,15 @@ class _Time(NamedTuple):
     uncrowded: Callable[[str, str, int], str]
 
 
+def _scans(wanted: str, column: str, k: str, vector: str) -> tuple[str, ...]:
+    """The so many nearest of the wanted records, compared one by one."""
+    nearest = (
+        f"MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, vec.cosineDistance(t.{column}, vecf32({vector})) AS score "
+        f"ORDER BY score, s.id, s.version LIMIT {k} WITH s, i, score "
+    )
+    return tuple(f"{search} {nearest}" for search in _record_searches(wanted))
+
+
 def _nearest(column: str, k: str, vector: str) -> tuple[str, ...]:
     return tuple(
         f"CALL db.idx.vector.queryNodes('{label}', '{column}', {k}, vecf32({vector})) "
@@ -113,12 +123,19 @@ def _nearest(column: str, k: str, vector: str) -> tuple[str, ...]:
     )
 
 
+_FITTING: Final = _record_searches(f"{_IN_STATE} AND {fits('s')}")
+_GIVEN_FITTING: Final = _record_searches(f"{_IN_STATE} AND {_GIVEN} AND {fits('s')}")
+_ALL_FITTING: Final = _record_searches(f"{_IN_ANY_STATE} AND {fits('s')}")
+_EMOTION_FITTING: Final = _scans(f"{_WANTED} AND {fits('s')}", "emotion", "$k", "$emotion")
+_MEANING_FITTING: Final = _scans(f"{_WANTED} AND {fits('s')}", "embedding", "$near", "$goal_embedding")
+"""With filters no search takes its nearest or newest before it filters."""
+
 _EMOTION: Final = _nearest("emotion", "$k", "$emotion")
 _MEANING: Final = _nearest("embedding", "$near", "$goal_embedding")
 
 _NOW: Final = _Time(
     _RECORDS[:1], _GIVEN_RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
-    f"WITH hop, e, j AS m WHERE {visible('m')}", uncrowded_now,
+    f"WITH hop, e, j AS m WHERE {visible('m')} AND {fits('m')}", uncrowded_now,
 )  # fmt: skip
 _THEN: Final = _Time(
     _RECORDS, _GIVEN_RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
@@ -127,6 +144,17 @@ _THEN: Final = _Time(
     f"UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
     f"WITH hop, e, m WHERE {felt('m')}", uncrowded_then,
 )  # fmt: skip
+_FITTING_NOW: Final = _NOW._replace(
+    records=_FITTING[:1], given=_GIVEN_FITTING[:1], new_records=_ALL_FITTING[:1],
+    near_in_emotion=_EMOTION_FITTING[:1], near_in_meaning=_MEANING_FITTING[:1],
+)  # fmt: skip
+_FITTING_THEN: Final = _THEN._replace(
+    records=_FITTING,
+    given=_GIVEN_FITTING,
+    new_records=_ALL_FITTING,
+    near_in_emotion=_EMOTION_FITTING,
+    near_in_meaning=_MEANING_FITTING,
+)
 
 
 def _union(searches: tuple[str, ...], rest: str) -> str:
@@ -273,7 +301,7 @@ def _first_steps(time: _Time) -> str:
 
 def _second_steps(time: _Time) -> str:
     """The steps two hops from a resolution, not over hubs: one row for the memory between, one for the step."""
-    between = visible("b") if time is _NOW else "b.id IS NOT NULL"
+    between = visible("b") if time.link == "LINK" else "b.id IS NOT NULL"
     return (
         f"{_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
         f"WHERE {visible('y')} AND {between} AND {_onward('y', 'b')} "
@@ -330,6 +358,9 @@ def _queries(name: str, time: _Time) -> WakingQueries:
 
 NOW: Final = _queries("now", _NOW)
 THEN: Final = _queries("then", _THEN)
+FITTING_NOW: Final = _queries("fitting_now", _FITTING_NOW)
+FITTING_THEN: Final = _queries("fitting_then", _FITTING_THEN)
+"""For a waking with filters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 // Written by `python -m scripts.queries`; do not edit. `:params` lists the parameters of the query below it.
 
 // anchors_now
-// :params $known_from, $known_to, $pool, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL db.meta.stats()
 YIELD nodeCount
 WITH nodeCount - 20000 AS first
@@ -15,7 +15,12 @@ CALL {
   YIELD node AS m, score
   WITH m, score, mean
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN m, score
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
@@ -27,7 +32,7 @@ RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // anchors_then
-// :params $known_from, $known_to, $pool, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL db.meta.stats()
 YIELD nodeCount
 WITH nodeCount - 20000 AS first
@@ -40,7 +45,12 @@ CALL {
   YIELD node AS m, score
   WITH m, score, mean
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN m, score
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
@@ -50,7 +60,12 @@ CALL {
   YIELD node AS m, score
   WITH m, score, mean
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN m, score
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
@@ -318,9 +333,69 @@ WHERE id(n) = place
 RETURN n.id, n.name, toStringOrNull(n.description), toStringOrNull(n.speaker), n.node_type, n.version,
     n.valid_at, n.invalid_at, n.created_at, n.expired_at;
 
+// count_episodes
+// :params $values
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.episode_id IN $values
+  RETURN m.episode_id AS value
+  LIMIT 2001
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE m.episode_id IN $values
+  RETURN m.episode_id AS value
+  LIMIT 2001
+}
+RETURN value, count(value);
+
+// count_node_types
+// :params $values
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.node_type IN $values
+  RETURN m.node_type AS value
+  LIMIT 2001
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE m.node_type IN $values
+  RETURN m.node_type AS value
+  LIMIT 2001
+}
+RETURN value, count(value);
+
 // count_nodes
 MATCH (n)
 RETURN count(n);
+
+// count_sources
+// :params $values
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.source IN $values
+  RETURN m.source AS value
+  LIMIT 2001
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE m.source IN $values
+  RETURN m.source AS value
+  LIMIT 2001
+}
+RETURN value, count(value);
+
+// count_speakers
+// :params $values
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.speaker IN $values
+  RETURN m.speaker AS value
+  LIMIT 2001
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE m.speaker IN $values
+  RETURN m.speaker AS value
+  LIMIT 2001
+}
+RETURN value, count(value);
 
 // counts
 CALL db.meta.stats()
@@ -328,8 +403,149 @@ YIELD labels, relTypes
 RETURN labels.ConsciousnessNode, labels.PastVersion, labels.Trace, labels.PastTrace, relTypes.LINK,
     relTypes.PAST_LINK;
 
+// doing_fitting_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// doing_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
 // doing_now
-// :params $beside_since, $beside_states, $expanded, $first_hop, $known_from, $known_to, $least_energy, $limit, $moment, $most_energy, $since, $states, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -365,7 +581,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
 }
@@ -380,7 +601,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_then
-// :params $beside_since, $beside_states, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -435,6 +656,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -628,6 +852,155 @@ UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, n.emotion_vector, n.resolution_state, n.energy;
 
+// felt_fitting_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
 // felt_lately_now
 // :params $known_from, $known_to, $newest, $open, $until, $valid_from, $valid_to
 MATCH (m:ConsciousnessNode)
@@ -665,8 +1038,163 @@ ORDER BY m.valid_at DESC, m.id, m.version
 LIMIT 64
 RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state, m.speaker, m.unset;
 
+// felt_near_fitting_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
+  WITH s, i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_near_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
+  WITH s, i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
+  WITH s, i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
 // felt_near_now
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
   YIELD node AS t, score
@@ -703,7 +1231,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
 }
@@ -718,7 +1251,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_then
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
   YIELD node AS t, score
@@ -782,6 +1315,155 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_new_fitting_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
+      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_new_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
+      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
+      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -797,7 +1479,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -837,7 +1519,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
 }
@@ -852,7 +1539,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_then
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -914,6 +1601,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -929,7 +1619,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -968,7 +1658,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
 }
@@ -983,7 +1678,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_then
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1043,6 +1738,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -1077,7 +1775,7 @@ CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.sea
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
 
 // graph_now
-// :params $askers, $entities, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $words
+// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
@@ -1086,6 +1784,9 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, 0.0 AS score
@@ -1099,6 +1800,9 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, score
@@ -1113,6 +1817,9 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, score
@@ -1134,6 +1841,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -1157,6 +1867,9 @@ CALL {
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -1182,6 +1895,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -1202,7 +1918,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // graph_then
-// :params $askers, $entities, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $words
+// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (i:ConsciousnessNode)
   WHERE i.id IN $entities
@@ -1217,6 +1933,9 @@ CALL {
   WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, i, 0.0 AS score
@@ -1230,6 +1949,9 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i, score
@@ -1245,6 +1967,9 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
@@ -1260,6 +1985,9 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i, score
@@ -1274,6 +2002,9 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
@@ -1304,6 +2035,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
@@ -1311,6 +2045,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
       OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
@@ -1356,6 +2093,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
@@ -1363,6 +2103,9 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
@@ -1381,6 +2124,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
@@ -1388,6 +2134,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
       OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
@@ -1615,6 +2364,13 @@ OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
 WHERE p.expired_at = $open
 RETURN n.version, n.valid_at, min(p.valid_at);
 
+// labels
+MATCH (t:Tag)
+WITH t.name AS name, indegree(t, 'TAGGED') AS held
+RETURN name
+ORDER BY held DESC, name
+LIMIT 2000;
+
 // lacking
 // :params $after, $rows
 MATCH (n:ConsciousnessNode)
@@ -1743,8 +2499,151 @@ CALL {
 RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
     node.node_type AS node_type, node.unset AS unset;
 
+// like_in_energy_fitting_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, abs(s.energy - $energy) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.energy DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// like_in_energy_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, abs(s.energy - $energy) AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, abs(s.energy - $energy) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.energy DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
 // like_in_energy_now
-// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1781,7 +2680,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
 }
@@ -1796,7 +2700,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_then
-// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1852,6 +2756,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -1987,7 +2894,7 @@ ORDER BY id(i), e.id
 LIMIT $limit;
 
 // list_memories
-// :params $first, $key_id, $kind, $known_from, $known_to, $labels, $last, $limit, $node_types, $source, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $first, $key_id, $kind, $known_from, $known_to, $labels, $last, $limit, $node_types, $source, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE id(i) >= $first AND id(i) <= $last
 WITH i
@@ -2000,6 +2907,9 @@ UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from A
 WITH i, m
 WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
     OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
@@ -2010,7 +2920,7 @@ ORDER BY id(i), m.version
 LIMIT $limit;
 
 // list_of_label
-// :params $first, $key_id, $kind, $known_from, $known_to, $label, $labels, $last, $limit, $node_types, $source, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $first, $key_id, $kind, $known_from, $known_to, $label, $labels, $last, $limit, $node_types, $source, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (t:Tag {name: $label})
 WITH t
 MATCH (i:ConsciousnessNode)-[:TAGGED]->(t)
@@ -2025,6 +2935,9 @@ UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from A
 WITH i, m
 WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
     OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
@@ -2044,7 +2957,7 @@ RETURN e.id, t.id
 ORDER BY e.id;
 
 // members_now
-// :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (g:Tag {name: $label})
 WITH g
 MATCH (s:ConsciousnessNode)-[:TAGGED]->(g)
@@ -2053,6 +2966,9 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s
@@ -2077,6 +2993,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -2100,6 +3019,9 @@ CALL {
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -2125,6 +3047,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -2488,13 +3413,16 @@ LIMIT $rows
 RETURN max(id(i)), count(i);
 
 // pools_now
-// :params $chance, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2508,6 +3436,9 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2526,6 +3457,9 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2545,13 +3479,16 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.extra, m.unset;
 
 // pools_then
-// :params $chance, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2563,6 +3500,9 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2576,6 +3516,9 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2590,6 +3533,9 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2608,6 +3554,9 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2625,6 +3574,9 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
@@ -2812,7 +3764,7 @@ RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.in
     c.warnings, c.recognised;
 
 // records_of
-// :params $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $touching, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $sources, $speakers, $touching, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -2826,6 +3778,9 @@ WITH i, m
 WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
     OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
 WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near
@@ -3020,8 +3975,375 @@ ORDER BY p.id
 LIMIT 256
 RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id;
 
+// resolved_alike_fitting_now
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY (2.0 - apart) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_alike_fitting_then
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY (2.0 - apart) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
 // resolved_alike_now
-// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $most_energy, $patterns, $recent_from, $second_hop, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3076,7 +4398,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -3106,7 +4433,12 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -3150,7 +4482,12 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
 RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
@@ -3164,7 +4501,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_then
-// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3239,6 +4576,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -3280,6 +4620,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -3338,6 +4681,446 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_goal_fitting_now
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $near
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_goal_fitting_then
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $near
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $near
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
@@ -3352,7 +5135,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_now
-// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $least_energy, $most_energy, $near, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3421,7 +5204,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -3451,7 +5239,12 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -3495,7 +5288,12 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
 RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
@@ -3509,7 +5307,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_then
-// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3621,6 +5419,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -3662,6 +5463,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -3720,6 +5524,378 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_impact_fitting_now
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_impact_fitting_then
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
+      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
@@ -3734,7 +5910,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_now
-// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $most_energy, $patterns, $recent_from, $second_hop, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3790,7 +5966,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -3820,7 +6001,12 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -3864,7 +6050,12 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
 RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
@@ -3878,7 +6069,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_then
-// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3954,6 +6145,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -3995,6 +6189,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -4053,6 +6250,390 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_words_fitting_now
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_words_fitting_then
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
@@ -4067,7 +6648,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_now
-// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $least_energy, $most_energy, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -4126,7 +6707,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -4156,7 +6742,12 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
   WITH identities
@@ -4200,7 +6791,12 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
 RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
@@ -4214,7 +6810,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_then
-// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -4296,6 +6892,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -4337,6 +6936,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -4395,6 +6997,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   RETURN hop, null AS score, e, m
 }
@@ -4408,8 +7013,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
-// resonate_now
-// :params $all_weights, $embedding, $embeddings, $emotion, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $limit, $max_level, $moment, $newest, $of_memory, $plural, $pool, $result, $shown, $triples, $types, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// resonate_fitting_now
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -4449,7 +7054,12 @@ CALL {
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from
+      AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -4459,7 +7069,12 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -4467,32 +7082,49 @@ CALL {
   RETURN i
   UNION ALL
   UNWIND $embeddings AS v
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
-  WITH i, score
-  ORDER BY score, i.id
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH v, s
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
+  ORDER BY score, s.id, s.version
   LIMIT $pool
+  WITH s AS i
   RETURN i
   UNION ALL
   UNWIND $feelings AS v
-  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
-  WITH i, score
-  ORDER BY score, i.id
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH v, s
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32(v)) AS score
+  ORDER BY score, s.id, s.version
   LIMIT $pool
+  WITH s AS i
   RETURN i
   UNION ALL
   MATCH (m:ConsciousnessNode)
   WHERE id(m) >= $newest
   WITH m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   WITH m,
       $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
@@ -4503,7 +7135,12 @@ CALL {
 WITH DISTINCT i, asserted
 WITH i, i AS m, asserted
 WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 OPTIONAL MATCH (i)-[e:LINK]-(o:ConsciousnessNode)
 WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
@@ -4539,8 +7176,8 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
-// resonate_then
-// :params $all_weights, $embedding, $embeddings, $emotion, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $limit, $max_level, $moment, $newest, $of_memory, $plural, $pool, $result, $shown, $triples, $types, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// resonate_fitting_then
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -4590,7 +7227,411 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, score
+  ORDER BY score DESC, s.id
+  LIMIT $pool
+  WITH s AS i
+  RETURN i
+  UNION ALL
+  UNWIND $embeddings AS v
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH v, s
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $pool
+  WITH s AS i
+  RETURN i
+  UNION ALL
+  UNWIND $embeddings AS v
+  MATCH (s:PastVersion)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH v, s
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $pool
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH i
+  RETURN i
+  UNION ALL
+  UNWIND $feelings AS v
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH v, s
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32(v)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $pool
+  WITH s AS i
+  RETURN i
+  UNION ALL
+  UNWIND $feelings AS v
+  MATCH (s:PastVersion)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH v, s
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32(v)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $pool
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH i
+  RETURN i
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('PastVersion', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, score
+  ORDER BY score DESC, s.id
+  LIMIT $pool
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH i
+  RETURN i
+  UNION ALL
+  MATCH (m:ConsciousnessNode)
+  WHERE id(m) >= $newest AND id(m) < $until
+  WITH m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  WITH m
+  ORDER BY m.valid_at DESC, m.id
+  LIMIT $pool
+  WITH m AS i
+  RETURN i
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE id(m) >= $newest AND id(m) < $until
+  WITH m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  WITH m
+  ORDER BY m.valid_at DESC, m.id
+  LIMIT $pool
+  WITH m AS s
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH i
+  RETURN i
+}
+WITH DISTINCT i, asserted
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH asserted, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH asserted, i, m
+WITH i, m, asserted
+WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
+OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH i, m, said, collect(DISTINCT o.id) AS others,
+    collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
+    collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
+    endNode(e).id] END) AS own
+OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
+WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
+    1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
+WITH m, around,
+    CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
+    CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
+    CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
+    CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END AS result,
+    CASE WHEN alike > 1.0 THEN 1.0 WHEN alike > 0.0 THEN alike ELSE 0.0 END AS likeness,
+    CASE WHEN coalesce(m.importance,
+    0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
+    1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+WITH *, total / $all_weights * suppression * boost AS resonance
+ORDER BY resonance DESC, m.id, m.version
+LIMIT $limit
+RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY resonance DESC, m.id, m.version;
+
+// resonate_now
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $ids
+  WITH s
+  ORDER BY indegree(s, 'LINK') + outdegree(s, 'LINK'), s.id
+  MATCH (s)-[e:LINK]-(i:ConsciousnessNode)
+  RETURN s, e, i
+  LIMIT 1000
+}
+WITH collect([s, e, i]) AS near
+CALL {
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
+  WITH DISTINCT e
+  WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
+  MATCH (w:ConsciousnessNode {id: episode})
+  WITH episode, said, any(t IN said WHERE t[0] IN $types) AS sought
+  ORDER BY sought DESC, size(said) DESC, episode
+  LIMIT $pool
+  RETURN collect([episode, said[..64]]) AS asserted
+}
+CALL {
+  WITH asserted
+  UNWIND asserted AS one
+  WITH one[0] AS episode
+  MATCH (i:ConsciousnessNode {id: episode})
+  RETURN i
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $plural
+  RETURN i
+  UNION ALL
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+  WITH i, count(DISTINCT s) AS hits
+  ORDER BY hits DESC, i.valid_at DESC, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, score
+  ORDER BY score DESC, s.id
+  LIMIT $pool
+  WITH s AS i
+  RETURN i
+  UNION ALL
+  UNWIND $embeddings AS v
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  UNWIND $feelings AS v
+  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  MATCH (m:ConsciousnessNode)
+  WHERE id(m) >= $newest
+  WITH m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  WITH m,
+      $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
+      0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
+  ORDER BY quick DESC, m.valid_at DESC, m.id
+  LIMIT $pool
+  RETURN m AS i
+}
+WITH DISTINCT i, asserted
+WITH i, i AS m, asserted
+WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
+OPTIONAL MATCH (i)-[e:LINK]-(o:ConsciousnessNode)
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH i, m, said, collect(DISTINCT o.id) AS others,
+    collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
+    collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
+    endNode(e).id] END) AS own
+OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
+WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
+    1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
+WITH m, around,
+    CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
+    CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
+    CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
+    CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END AS result,
+    CASE WHEN alike > 1.0 THEN 1.0 WHEN alike > 0.0 THEN alike ELSE 0.0 END AS likeness,
+    CASE WHEN coalesce(m.importance,
+    0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
+    1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+WITH *, total / $all_weights * suppression * boost AS resonance
+ORDER BY resonance DESC, m.id, m.version
+LIMIT $limit
+RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY resonance DESC, m.id, m.version;
+
+// resonate_then
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $ids
+  WITH s
+  ORDER BY indegree(s, 'LINK') + outdegree(s, 'LINK'), s.id
+  MATCH (s)-[e:LINK|PAST_LINK]-(i:ConsciousnessNode)
+  RETURN s, e, i
+  LIMIT 1000
+}
+WITH collect([s, e, i]) AS near
+CALL {
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
+  WITH DISTINCT e
+  WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
+  MATCH (w:ConsciousnessNode {id: episode})
+  WITH episode, said, any(t IN said WHERE t[0] IN $types) AS sought
+  ORDER BY sought DESC, size(said) DESC, episode
+  LIMIT $pool
+  RETURN collect([episode, said[..64]]) AS asserted
+}
+CALL {
+  WITH asserted
+  UNWIND asserted AS one
+  WITH one[0] AS episode
+  MATCH (i:ConsciousnessNode {id: episode})
+  RETURN i
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $plural
+  RETURN i
+  UNION ALL
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, count(DISTINCT s) AS hits
+  ORDER BY hits DESC, i.valid_at DESC, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -4655,7 +7696,12 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -4668,7 +7714,12 @@ CALL {
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -4679,7 +7730,12 @@ CALL {
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -4698,7 +7754,12 @@ UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from A
     AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH asserted, i, m
 WITH i, m, asserted
-WHERE coalesce(m.abstraction, 'L0') <= $max_level
+WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
 WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
@@ -4784,12 +7845,15 @@ ORDER BY n.created_at, n.id
 LIMIT 1000;
 
 // scan_now
-// :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
 WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s
@@ -4814,6 +7878,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -4837,6 +7904,9 @@ CALL {
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -4862,6 +7932,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -4882,13 +7955,16 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // scan_then
-// :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i
@@ -4898,6 +7974,9 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   WITH s
@@ -4934,6 +8013,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
@@ -4941,6 +8023,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
       OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
@@ -4986,6 +8071,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
@@ -4993,6 +8081,9 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
@@ -5011,6 +8102,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
@@ -5018,6 +8112,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
       OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
@@ -5237,7 +8334,7 @@ CALL {
 RETURN w[1], id, text, valid_at;
 
 // told_after_now
-// :params $ids, $known_from, $known_to, $others, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -5250,7 +8347,12 @@ WITH i, j AS s
 WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 WITH i, s
-WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
+WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
 WITH i, s
 ORDER BY id(s), s.version
 WITH i, collect(s)[..8] AS said
@@ -5268,7 +8370,7 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.extra, m.unset;
 
 // told_after_then
-// :params $ids, $known_from, $known_to, $others, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -5284,7 +8386,12 @@ WITH i, j, collect(p) AS past
 UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
     AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
 WITH i, s
-WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
+WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
 WITH i, s
 ORDER BY id(s), s.version
 WITH i, collect(s)[..8] AS said
@@ -5311,14 +8418,19 @@ WHERE p.created_at < $known_to AND p.valid_at < $valid_to
 RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END);
 
 // told_lately_now
-// :params $known_from, $known_to, $newest, $open, $others, $until, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $open
   WITH s
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND s.unset CONTAINS 'resolution_state'
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -5329,7 +8441,12 @@ CALL {
   WITH s
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -5348,14 +8465,19 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.extra, m.unset;
 
 // told_lately_then
-// :params $known_from, $known_to, $newest, $open, $others, $until, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $open
   WITH s
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND s.unset CONTAINS 'resolution_state'
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -5366,7 +8488,12 @@ CALL {
   WITH s
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -5377,7 +8504,12 @@ CALL {
   WITH s
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND s.unset CONTAINS 'resolution_state'
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -5388,7 +8520,12 @@ CALL {
   WITH s
   WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -5407,7 +8544,7 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.extra, m.unset;
 
 // told_solved_now
-// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -5418,6 +8555,11 @@ WITH e, j AS s
 WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 WITH e, s
+WHERE ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
 WITH e, s AS m
 ORDER BY e.valid_at DESC, e.id
 LIMIT 40
@@ -5433,7 +8575,7 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     m.extra, m.unset;
 
 // told_solved_then
-// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -5447,6 +8589,11 @@ WITH e, j, collect(p) AS past
 UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
     AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
 WITH e, s
+WHERE ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
 WITH e, s AS m
 ORDER BY e.valid_at DESC, e.id
 LIMIT 40
@@ -5769,8 +8916,163 @@ UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, coalesce(n.version, 1), n.expired_at;
 
+// unresolved_by_words_fitting_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// unresolved_by_words_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
 // unresolved_by_words_now
-// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $plain_goal, $recent_from, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5810,7 +9112,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
 }
@@ -5825,7 +9132,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_then
-// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5887,6 +9194,220 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// unresolved_fitting_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $near
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// unresolved_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $near
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $near
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -5902,7 +9423,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
-// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $near, $plain_goal, $recent_from, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5952,7 +9473,12 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND m.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
 }
@@ -5967,7 +9493,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_then
-// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -6059,6 +9585,9 @@ CALL {
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -6073,8 +9602,40 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
+// values_of_episodes
+MATCH (m:ConsciousnessNode)
+WHERE m.episode_id IS NOT NULL
+WITH m.episode_id AS value, count(m) AS held
+RETURN value
+ORDER BY held DESC, value
+LIMIT 2000;
+
+// values_of_node_types
+MATCH (m:ConsciousnessNode)
+WHERE m.node_type IS NOT NULL
+WITH m.node_type AS value, count(m) AS held
+RETURN value
+ORDER BY held DESC, value
+LIMIT 2000;
+
+// values_of_sources
+MATCH (m:ConsciousnessNode)
+WHERE m.source IS NOT NULL
+WITH m.source AS value, count(m) AS held
+RETURN value
+ORDER BY held DESC, value
+LIMIT 2000;
+
+// values_of_speakers
+MATCH (m:ConsciousnessNode)
+WHERE m.speaker IS NOT NULL
+WITH m.speaker AS value, count(m) AS held
+RETURN value
+ORDER BY held DESC, value
+LIMIT 2000;
+
 // vector_now
-// :params $embedding, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
 YIELD node AS t, score
 MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
@@ -6082,6 +9643,9 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s, score
@@ -6102,6 +9666,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
@@ -6125,6 +9692,9 @@ CALL {
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
@@ -6150,6 +9720,9 @@ CALL {
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
       OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
@@ -6194,7 +9767,7 @@ CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.emotion)
 OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
 // vector_then
-// :params $embedding, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
   YIELD node, score
@@ -6217,6 +9790,9 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s, score
@@ -6247,6 +9823,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
@@ -6254,6 +9833,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
       OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
@@ -6299,6 +9881,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
@@ -6306,6 +9891,9 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
       OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
@@ -6324,6 +9912,9 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
@@ -6331,6 +9922,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
       OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
@@ -6373,7 +9967,7 @@ RETURN n.id, n.version, n.valid_at, n.invalid_at, n.created_at, n.expired_at, p.
     p.invalid_at, p.created_at, p.expired_at;
 
 // walk_now
-// :params $from, $held, $known_from, $known_to, $pool, $tags, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $from, $held, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $tags, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $tags AS tag
   MATCH (t:Tag {name: tag[0]})
@@ -6381,7 +9975,12 @@ CALL {
   MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode)
   WITH i, sum(weight) AS weight
   WHERE NOT i.id IN $held AND i.valid_at < $valid_to AND i.invalid_at > $valid_from
-      AND i.created_at < $known_to AND i.expired_at > $known_from
+      AND i.created_at < $known_to AND i.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
   WITH i, weight
   ORDER BY weight DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -6435,7 +10034,11 @@ CALL {
 WITH i, string.join(collect(DISTINCT way), '|') AS ways
 WITH i AS m, ways
 WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from
+    AND m.expired_at > $known_from AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
@@ -6444,7 +10047,7 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
 ORDER BY m.id, m.version;
 
 // walk_then
-// :params $from, $held, $known_from, $known_to, $pool, $quoted_buckets, $quoted_tags, $tags, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $from, $held, $known_from, $known_to, $labels, $node_types, $pool, $quoted_buckets, $quoted_tags, $sources, $speakers, $tags, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $tags AS tag
   MATCH (t:Tag {name: tag[0]})
@@ -6524,7 +10127,13 @@ CALL {
   UNION ALL
   MATCH (p:PastVersion)
   WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
-      AND p.expired_at > $known_from AND (any(t IN $quoted_tags WHERE coalesce(p.tags, '') CONTAINS t)
+      AND p.expired_at > $known_from AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND (any(t IN $quoted_tags WHERE coalesce(p.tags, '') CONTAINS t)
       OR any(t IN $quoted_buckets WHERE coalesce(p.buckets, '') CONTAINS t))
   WITH p
   ORDER BY p.valid_at DESC, p.id, p.version
@@ -6540,6 +10149,11 @@ WITH ways, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
     AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH ways, i, m
+WHERE ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,

@@ -9,7 +9,7 @@ import pytest
 
 from api.request_parsing.pagination import LinkListRequest, ListKind, MemoryListRequest, read_page
 from schemas.errors import InvalidRequest, NotFound
-from schemas.intention import Filters
+from schemas.filters import Filters
 from schemas.temporal import to_datetime
 from substrate.graphs.graph import Graph
 from substrate.store.listing import ListPage, ListPosition, ListQuery
@@ -77,5 +77,7 @@ async def test_a_graph_that_does_not_exist_is_not_found() -> None:
 
 def test_a_request_names_its_kind_and_its_labels() -> None:
     assert request(node_type="Goal", tag="sea").kind == "Goal"
-    assert request(tag="sea", bucket="home").filters == Filters(tags=("sea",), buckets=("home",))
+    both = request(tag="sea", tags=("wind",), bucket="home", speakers=("Ada",)).filters
+    wanted = Filters(tags=("wind", "sea"), buckets=("home",), speakers=("Ada",))
+    assert both.model_dump() == wanted.model_dump()
     assert LinkListRequest(citizen_id="ada").filters == Filters()

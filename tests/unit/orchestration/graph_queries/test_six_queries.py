@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.six_queries import Reach
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question
@@ -17,7 +19,6 @@ from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import search
-from substrate.store.reader import RarestLabel
 
 NOW = 1_700_000_000_000_000
 LARGE = Lexicon(memories=5_000, traces=5_000, past_traces=20_000, frequencies={"bridge": 3})
@@ -32,8 +33,9 @@ def intention(**fields: Any) -> RetrievalIntention:
     return RetrievalIntention.model_validate({"query_text": "the bridge", "citizen_id": "ada", **fields})
 
 
-def vector_query(lexicon: Lexicon, *, past: bool = False, label: RarestLabel | None = None) -> Any:
-    return six_queries.build_vector_query(target(past=past), lexicon, {}, Reach(pool=40), label=label)
+def vector_query(lexicon: Lexicon, *, past: bool = False, fewest: Fewest | None = None) -> Any:
+    values = {"unfiltered": fewest is None}
+    return six_queries.build_vector_query(target(past=past), lexicon, values, Reach(pool=40), fewest=fewest)
 
 
 def test_each_graph_gets_two_queries_one_without_an_embedding() -> None:
@@ -43,7 +45,7 @@ def test_each_graph_gets_two_queries_one_without_an_embedding() -> None:
 
     def names(embedding: list[float]) -> list[str]:
         requests = six_queries.build_queries(
-            intention(), view, lexicons, Reach(40), embedding=embedding, labels={}
+            intention(), view, lexicons, Reach(40), embedding=embedding, fewest={}
         )
         return [request.name for request in requests]
 
@@ -66,10 +68,21 @@ def test_k_grows_with_the_mean_number_of_past_traces() -> None:
 
 
 def test_few_members_of_a_label_are_scanned_and_many_are_found_by_the_index() -> None:
-    assert vector_query(LARGE, label=RarestLabel("#sea", 100)).query is search.MEMBERS_NOW
-    many = vector_query(LARGE, label=RarestLabel("#sea", 2_500))
+    assert vector_query(LARGE, fewest=Fewest(100, "#sea")).query is search.MEMBERS_NOW
+    many = vector_query(LARGE, fewest=Fewest(2_500, "#sea"))
     assert (many.query, many.values["k"]) == (search.NOW.nearest, 3 * 40 * 2)
-    assert vector_query(LARGE, past=True, label=RarestLabel("#sea", 100)).query is search.THEN.nearest
+    assert many.wider[-1] == (search.MEMBERS_NOW, {**many.wider[-1][1], "label": "#sea"})
+
+
+@pytest.mark.parametrize("past", [False, True])
+def test_where_few_memories_can_pass_the_filters_they_are_compared_one_by_one(past: bool) -> None:
+    texts = search.THEN if past else search.NOW
+    assert vector_query(LARGE, past=past, fewest=Fewest(2_000)).query is texts.scan
+    many = vector_query(LARGE, past=past, fewest=Fewest(4_000))
+    assert (many.query, many.wanted) == (texts.nearest, 40)
+    assert [query for query, _ in many.wider] == [texts.nearest, texts.scan]
+    crowd = replace(LARGE, memories=500_000, traces=500_000, past_traces=0)
+    assert vector_query(crowd, past=past, fewest=Fewest(4_000)).query is texts.scan
 
 
 @pytest.mark.parametrize(
