@@ -19,6 +19,15 @@ _stemmer = Stemmer.Stemmer("english")
 
 MAX_QUERY_WORDS = 24
 
+
+def count_of(count: int, noun: str) -> str:
+    """Return the count with the noun in its singular or plural: `1 memory`, `2 memories`, `1,000 links`."""
+    if count == 1:
+        return f"1 {noun}"
+    ends_in_y = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{count:,} {noun[:-1]}ies" if ends_in_y else f"{count:,} {noun}s"
+
+
 STOP_WORDS = frozenset(
     """
     a about after all also am an and any are aren as at be because been before being but by can could d did

@@ -23,6 +23,7 @@ from schemas.settings import Settings, StoreSettings
 from substrate.backup import files
 from substrate.engine.repair import DamageReport, LogCut
 from substrate.store.revoked_keys import read_revoked_keys
+from substrate.text import count_of
 
 ONE_OF_TWO: Final = "--revoke-keys revokes those keys too: leave --former out."
 
@@ -55,7 +56,8 @@ def show_backup(manifest: Manifest, where: str, console: Console) -> None:
     memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in manifest.graphs.values())
     links = sum(graph.types.get("LINK", 0) for graph in manifest.graphs.values())
     size = sum(file.bytes for file in manifest.files.values()) / 1e6
-    contents = f"{len(manifest.graphs):,} graphs, {memories:,} memories, {links:,} links"
+    graphs = count_of(len(manifest.graphs), "graph")
+    contents = f"{graphs}, {count_of(memories, 'memory')}, {count_of(links, 'link')}"
     console.print(
         Text(f"{where}: {contents}, {size:,.1f} MB, of {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"), soft_wrap=True
     )
@@ -193,7 +195,8 @@ def _format_moment(at: float) -> str:
 
 def _show_recovered(recovered: Recovered, console: Console) -> None:
     memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in recovered.graphs.values())
-    console.print(Text(f"It loads: {len(recovered.graphs):,} graphs, {memories:,} memories."), soft_wrap=True)
+    loaded = f"{count_of(len(recovered.graphs), 'graph')}, {count_of(memories, 'memory')}"
+    console.print(Text(f"It loads: {loaded}."), soft_wrap=True)
     _show_aside(recovered.aside, console)
 
 

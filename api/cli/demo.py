@@ -33,6 +33,7 @@ from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
 from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
+from substrate.text import count_of
 
 ASKED_AGAIN: Final = "Why do we no longer filter by time inside the vector search?"
 BEFORE_THE_CHANGE: Final = datetime(2025, 8, 1, tzinfo=UTC)
@@ -102,7 +103,7 @@ async def _run_story(life: Story, settings: Settings, console: Console) -> None:
     begun = time.perf_counter()
     async with support.open_store(settings) as runtime:
         opened = time.perf_counter()
-        with support.progress_bar(support.messages(), life.size) as advance:
+        with support.progress_bar(support.messages(), life.size, "messages, memories and links") as advance:
             faults = await take_in_story(life, runtime.deps, await runtime.moment(), advance)
         if faults:
             raise Fault(f"the example life was not fully stored: {faults[0]}", remedy="Install Substrate again.")
@@ -181,9 +182,9 @@ def _show_intake(console: Console, life: Story, *, opening: float, storing: floa
     revised = kinds["Supersede"] + kinds["Correct"] + kinds["Retract"]
     _print_paragraph(
         console,
-        f"Stored {kinds['Remember']} memories, {kinds['Relate']} links and {revised} changes of mind in three "
-        f"graphs (her own, the team's, the world's): {storing:.1f} s, after {opening:.1f} s to start "
-        "the engine and the embedding model. No language model is involved.",
+        f"Stored {count_of(kinds['Remember'], 'memory')}, {count_of(kinds['Relate'], 'link')} and {revised} "
+        f"changes of mind in three graphs (her own, the team's, the world's): {storing:.1f} s, "
+        f"after {opening:.1f} s to start the engine and the embedding model. No language model is involved.",
     )
 
 

@@ -28,6 +28,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.store import reader, unfinished_erasures
+from substrate.text import count_of
 
 SLOW_TRIP_MS: Final = 20.0
 TRIPS: Final = 20
@@ -202,6 +203,7 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Check:
     except SubstrateError as error:
         return _report_error("graph", error)
     detail = (
-        f"{name}: {counts.memories:,} memories, {counts.links:,} links, {counts.past_versions:,} past versions"
+        f"{name}: {count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}, "
+        f"{count_of(counts.past_versions, 'past version')}"
     )
     return Check("graph", f"{detail}; indexes OPERATIONAL")

@@ -12,6 +12,7 @@ from api.request_parsing.erasures import erase_from_store
 from schemas.commands import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
+from substrate.text import count_of
 
 OPTIONS = {
     "citizen_id": "--citizen", "id": "--memory", "episode_id": "--episode", "level": "--level",
@@ -78,8 +79,12 @@ async def _erase(settings: Settings, command: Erase) -> ErasureReport:
 
 
 def _show(report: ErasureReport) -> None:
-    counts = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in report.removed if count)
+    counts = ", ".join(count_of(count, _singular(kind)) for kind, count in report.removed if count)
     log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
     support.output().print(Text(f"removed {counts or 'nothing more'}; {log}"), soft_wrap=True)
     for note in report.notes:
         support.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)
+
+
+def _singular(kind: str) -> str:
+    return kind.replace("memories", "memory").removesuffix("s").replace("_", " ")

@@ -22,6 +22,7 @@ from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.temporal import Instant, Moment, to_instant
 from substrate.graphs.names import origin_of
+from substrate.text import count_of
 
 OPTIONS = {"citizen_id": "--citizen", "level": "--level", "known_at": "--known-at"}
 
@@ -79,7 +80,9 @@ async def _export(
             sys.stdout.buffer.flush()
             return
         count = _write(lines, target)
-    support.messages().print(Text(f"{len(origins)} graphs, {count:,} lines → {target}"), soft_wrap=True)
+    support.messages().print(
+        Text(f"{count_of(len(origins), 'graph')}, {count_of(count, 'line')} → {target}"), soft_wrap=True
+    )
 
 
 async def _find_origins(runtime: Runtime, choice: support.GraphChoice | None) -> list[Origin]:

@@ -18,6 +18,7 @@ from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
+from substrate.text import count_of
 
 app = typer.Typer(add_completion=False)
 
@@ -61,12 +62,14 @@ def import_file(
         take_in(ctx, parse(origin, read_files(path, origin, citizen_id)))
         return
     report = support.run(_import(support.read_settings(ctx), path, citizen_id))
-    counts = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))
+    counts = ", ".join(count_of(count, kind) for kind, count in sorted(report.counts.items()))
     support.output().print(
         Text(f"{', '.join(report.graphs) or 'no graph'}: {counts or 'nothing'}"), soft_wrap=True
     )
     if report.mended:
-        note = f"{report.mended:,} records had maps nested too deeply; the deeper part is stored as a text"
+        note = (
+            f"{count_of(report.mended, 'record')} had maps nested too deeply; the deeper part is stored as a text"
+        )
         support.messages().print(Text(note, "yellow"), soft_wrap=True)
 
 
@@ -77,7 +80,7 @@ async def _import(settings: Settings, path: Path, citizen_id: str | None) -> Imp
 
     async with support.open_store(settings) as runtime:
         try:
-            with support.progress_bar(support.messages(), 0) as advance:
+            with support.progress_bar(support.messages(), 0, "records") as advance:
                 now = await runtime.moment()
                 return await import_lines(lines, runtime.deps, now, citizen_id=citizen_id, progress=advance)
         except OSError as error:

@@ -9,6 +9,7 @@ from api.cli import support
 from orchestration.upkeep.reembedding import reembed_store
 from schemas.settings import Settings
 from schemas.upkeep import ReembedReport
+from substrate.text import count_of
 
 EXIT_INTERRUPTED = 130
 
@@ -33,7 +34,9 @@ def reembed(ctx: typer.Context) -> None:
     if not report.graphs:
         console.print(Text(f"All graphs have these vectors already: {vectors}"), soft_wrap=True)
         return
-    done = f"{len(report.graphs):,} graphs, {report.records:,} records in {report.seconds:.1f} s"
+    done = (
+        f"{count_of(len(report.graphs), 'graph')}, {count_of(report.records, 'record')} in {report.seconds:.1f} s"
+    )
     console.print(Text(f"{done}; the embedding is now {vectors}"), soft_wrap=True)
     console.print(
         Text("Restart services with this SUBSTRATE_EMBEDDING: those with the former model stop answering.")

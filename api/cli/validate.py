@@ -19,6 +19,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
+from substrate.text import count_of
 
 EXIT_ERRORS_FOUND: Final = 5
 SHOWN: Final = 10
@@ -118,7 +119,8 @@ def _show(report: SweepReport, console: Console) -> None:
     console.print(
         Text.assemble(
             (whose, "bold"),
-            f": {report.scanned_nodes:,} memories, {report.scanned_links:,} links in {report.seconds:.1f} s. "
+            f": {count_of(report.scanned_nodes, 'memory')}, {count_of(report.scanned_links, 'link')} "
+            f"in {report.seconds:.1f} s. "
             f"Metadata {quality.quality_grade}: {quality.average_completeness:.0%} complete, "
             f"{quality.memories_with_errors:,} with errors, {quality.memories_with_warnings:,} with warnings.",
         )

@@ -36,6 +36,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Source
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, to_datetime
+from substrate.text import count_of
 
 AS_KNOWN_NOW: Final = to_datetime(END_OF_TIME - 1)
 """A `known_at` that sees all that is known now."""
@@ -328,7 +329,7 @@ def _identity_text(identity: Identity) -> str:
     introduced = introduce(identity)
     lines = [] if introduced is None else [one_line(introduced)]
     lines += [
-        one_line(f"- {entity.name} ({entity.node_type}): in {entity.appearances} memories")
+        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
         for entity in identity.entities
     ]
     return "\n".join(lines) or "No identity yet: nothing was remembered."

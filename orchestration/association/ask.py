@@ -26,7 +26,7 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store import association as store
 from substrate.store.filters import filter_values
 from substrate.store.reader import tag_members
-from substrate.text import query_words, stem
+from substrate.text import count_of, query_words, stem
 
 POOL: Final = 250
 """At most so many candidates in each phase and level."""
@@ -247,7 +247,9 @@ def _notes(
         notes.append("no memory has a word of the question")
     if harvested.anchors and not (anchors.memories or neighbours.memories):
         omitted = anchors.omitted + neighbours.omitted
-        notes.append(f"none of the {omitted} memories fits into {request.max_chars} characters; raise max_chars")
+        notes.append(
+            f"none of {count_of(omitted, 'memory')} fits into {request.max_chars} characters; raise max_chars"
+        )
     crowded = [bridge.name for bridge in harvested.bridges.values() if _is_crowded(bridge)]
     if crowded:
         notes.append(

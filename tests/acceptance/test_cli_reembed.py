@@ -32,7 +32,7 @@ def test_a_store_is_refused_with_the_remedy_and_the_remedy_is_true(
     assert code != 0
     assert "Run `substrate reembed`" in said
     code, said = run(capsys, tmp_path, "reembed")
-    assert (code, "1 graphs, 1 records" in said, "now small, 64 dimensions" in said) == (0, True, True), said
+    assert (code, "1 graph, 1 record in" in said, "now small, 64 dimensions" in said) == (0, True, True), said
     code, said = run(capsys, tmp_path, "ask", "choir", "-c", "ada")
     assert (code, "lighthouse choir" in said) == (0, True), said
     assert "have these vectors already" in run(capsys, tmp_path, "reembed")[1]

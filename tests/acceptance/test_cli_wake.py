@@ -152,7 +152,7 @@ def test_validation_finds_junk_and_repairs_it_on_request(substrate: Command) -> 
     assert [(one["kind"], one["id"]) for one in report["findings"]] == [("junk", "none")]
     said = substrate("validate", "-c", "ines", "--level", "N1")
     assert said.code == 0
-    assert "4 memories, 1 links" in " ".join(said.out.split())
+    assert "4 memories, 1 link in" in " ".join(said.out.split())
     assert "`--fix junk` repairs 1" in said.out
     mended = substrate("validate", "-c", "ines", "--level", "N1", "--fix", "junk")
     assert "repaired 1 of 1" in mended.out

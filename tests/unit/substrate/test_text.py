@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from substrate.text import (
     MAX_QUERY_WORDS,
     STOP_WORDS,
+    count_of,
     name_key,
     normal_text,
     query_words,
@@ -23,6 +24,20 @@ from substrate.text import (
 
 hostile = st.text(st.sampled_from("""ab @|%*()[]{}"'\\-_:;~$^=<>&!?.,/é\u0130ß\n\t"""), max_size=40)
 texts = st.text(max_size=60) | hostile
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "text"),
+    [
+        (0, "link", "0 links"),
+        (1, "memory", "1 memory"),
+        (45, "memory", "45 memories"),
+        (1000, "past version", "1,000 past versions"),
+        (2, "day", "2 days"),
+    ],
+)
+def test_a_count_has_the_right_form_of_its_noun(count: int, noun: str, text: str) -> None:
+    assert count_of(count, noun) == text
 
 
 @given(texts)
