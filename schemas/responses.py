@@ -65,11 +65,13 @@ class ReceiptList(Frozen):
 class IngestReport(Frozen):
     """The content of some files, and the results of storing it.
 
-    The first five fields count what the files hold, without repeats. `stored`, `duplicates` and `refused` add up
-    to the number of commands; a duplicate was stored before. `faults` explains the first refused ones; `notes`
-    says what was assumed or left out.
+    `formats` are those of the files, as they were named or guessed. The next five fields count what the files
+    hold, without repeats. `stored`, `duplicates` and `refused` add up to the number of commands and of parts that
+    could not be read; a duplicate was stored before. `faults` explains the first refused ones; `notes` says what
+    was assumed or left out.
     """
 
+    formats: tuple[str, ...] = ()
     turns: int = 0
     sessions: int = 0
     persons: int = 0
@@ -119,7 +121,7 @@ class HeardReport(Frozen):
 
 
 class EpisodeProgress(Frozen):
-    """Progress of a conversation stored in the background: `done` of `total` memories and links.
+    """Progress of a conversation stored in the background: `done` of `total` messages.
 
     `stored` has a `report`, perhaps with faults; `failed` says why in `detail`. Sending it again resumes it.
     """

@@ -15,7 +15,7 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.pipeline import ingest
-from orchestration.ingestion.storing import Progress
+from orchestration.ingestion.storing import Progress, length
 from schemas.errors import NotFound
 from schemas.temporal import Instant, to_datetime
 
@@ -52,7 +52,7 @@ class Story:
     @property
     def size(self) -> int:
         """The number of commands in the story."""
-        return sum(item.size for intake in self.intakes for item in intake.items)
+        return sum(length(item) for intake in self.intakes for item in intake.items)
 
     def count_kinds(self) -> Counter[str]:
         """The number of commands of each kind."""
@@ -98,7 +98,7 @@ async def take_in_story(story: Story, deps: Deps, now: Instant, progress: Progre
     for intake in story.intakes:
         report = await ingest(intake, deps, now, progress=_offset_progress(before, story.size, progress))
         faults += report.faults
-        before += sum(item.size for item in intake.items)
+        before += sum(map(length, intake.items))
     return faults
 
 

@@ -11,16 +11,20 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, support
+from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import FORMATS, parse
 from orchestration.ingestion.formats.files import read_files
 from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import read_zone
 from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.pipeline import ingest, ingest_atomically
+from orchestration.ingestion.storing import length
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
 from schemas.responses import IngestReport
 from schemas.settings import Settings
+from substrate.text import count_of
 
 FAULTS_SHOWN = 10
 EXIT_REFUSED = 5
@@ -34,10 +38,19 @@ def ingest_files(
     ctx: typer.Context,
     path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
     *,
-    form: Annotated[str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.")],
+    form: Annotated[
+        str | None,
+        typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}. Default: as the files seem to be."),
+    ] = None,
     citizen: Annotated[
         str | None,
         typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; LoCoMo samples name their own."),
+    ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(
+            "--timezone", metavar="ZONE", help="Of times that name none, such as Europe/Berlin. Default: UTC."
+        ),
     ] = None,
     atomic: Annotated[
         bool,
@@ -47,9 +60,9 @@ def ingest_files(
         bool, typer.Option("--extract-facts", help="Let the language model extract facts from conversations.")
     ] = False,
 ) -> None:
-    """Store conversations, notes or commands from files.
+    """Store conversations, notes or commands from files, as programs export them.
 
-    Nothing is stored twice, so the same files can be ingested again.
+    Nothing is stored twice, so the same files can be ingested again, and a later export of the same conversations.
     """
     if atomic and form != "commands":
         raise InvalidRequest(
@@ -57,7 +70,11 @@ def ingest_files(
         )
     if atomic and extract_facts:
         raise InvalidRequest("--extract-facts is for conversations, not for -f commands", remedy="Leave one out.")
-    take_in(ctx, parse(form, read_files(path, form, citizen)), atomic=atomic, extract_facts=extract_facts)
+    zone = None if timezone is None else read_zone(timezone)
+    intake = parse(form, read_files(path, form, citizen, zone))
+    if form is None:
+        support.messages().print(Text(f"format: {', '.join(intake.formats)}", "bright_black"), soft_wrap=True)
+    take_in(ctx, intake, atomic=atomic, extract_facts=extract_facts)
 
 
 def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, extract_facts: bool = False) -> None:
@@ -85,7 +102,8 @@ async def _ingest(
     settings: Settings, intake: ParsedFiles, *, atomic: bool, extract_facts: bool
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and how many seconds storing took after the store was open."""
-    total = sum(item.size for item in intake.items)
+    total = sum(map(length, intake.items))
+    things = "messages" if all(isinstance(item, Episode) for item in intake.items) else "memories and links"
     async with support.open_store(settings) as runtime:
         if extract_facts:
             require_language_model(runtime.deps)
@@ -93,7 +111,7 @@ async def _ingest(
         if atomic:
             report = await ingest_atomically(intake, runtime.deps, now)
             return report, None, time.perf_counter() - begun
-        with support.progress_bar(support.messages(), total) as advance:
+        with support.progress_bar(support.messages(), total, things) as advance:
             report = await ingest(intake, runtime.deps, now, progress=advance)
         seconds = time.perf_counter() - begun
         if not extract_facts:
@@ -128,12 +146,13 @@ def _describe_calls(report: FactsReport) -> str:
     tokens = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in calls)
     costs = [call.cost for call in calls if call.cost is not None]
     cost = f", cost {sum(costs):.4f}" if costs else ""
-    return f"{len(calls):,} calls of {tokens:,} tokens{cost}"
+    return f"{count_of(len(calls), 'call')} of {count_of(tokens, 'token')}{cost}"
 
 
 def _show_report(report: IngestReport, intake: ParsedFiles, seconds: float, console: Console) -> None:
-    kinds = ("turns", "sessions", "persons", "memories", "links")
-    counts = ", ".join(f"{getattr(report, kind):,} {kind}" for kind in kinds if getattr(report, kind))
+    kinds = {"turn": report.turns, "session": report.sessions, "person": report.persons}
+    kinds |= {"memory": report.memories, "link": report.links}
+    counts = ", ".join(count_of(count, kind) for kind, count in kinds.items() if count)
     whose = sorted({item.citizen_id for item in intake.items if item.citizen_id})
     console.print(Text(f"{', '.join(whose) or 'Commands'}: {counts or 'no memory'}"))
     rate = f", {report.turns / seconds:,.0f} turns a second" if report.turns and report.stored else ""

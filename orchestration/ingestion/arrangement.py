@@ -23,7 +23,6 @@ from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.memory import Source
 from schemas.temporal import Instant, to_datetime, to_instant
 
-FIRST_TITLE: Final = "session 1"
 NAMED_LEFT_OUT: Final = 5
 TWICE: Final = "its id stands twice in this list, with other words"
 OTHER_SPEAKER: Final = "a message with this id was said by another speaker; only a text can be edited"
@@ -197,9 +196,8 @@ class _Arranger:
         if title is None:
             if self.last is not None:
                 return self.last.session
-            return (
-                self.transcript.turns[-1].order.session if self.transcript.turns else self._numbered(FIRST_TITLE)
-            )
+            turns = self.transcript.turns
+            return turns[-1].order.session if turns else self._numbered(self.episode.title)
         return self._numbered(title)
 
     def _numbered(self, title: str) -> int:

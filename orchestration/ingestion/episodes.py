@@ -20,6 +20,7 @@ from substrate.store.rows import SUBJECTS
 
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SPOKE: Final = "remember who said it"
+FIRST_TITLE: Final = "session 1"
 SUBJECT_TURNS: Final = 200
 """The first turns of a session, by which it is named."""
 STEP: Final = timedelta(seconds=1)
@@ -76,7 +77,8 @@ class Episode:
     """A conversation of one citizen; no session is empty. The same `id` is the same conversation.
 
     `people`: ids of speakers by name, where the id is not the one that `person_id` makes of the name. `messages`:
-    the list that the sessions were made of, when it may be the growing list of a chat.
+    the list that the sessions were made of, when it may be the growing list of a chat. `title`: of the sessions
+    that a pause begins, when the messages name none.
     """
 
     id: str
@@ -84,6 +86,7 @@ class Episode:
     sessions: tuple[Session, ...]
     people: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[Message, ...] = ()
+    title: str = FIRST_TITLE
 
     def person(self, speaker: str) -> str:
         return self.people.get(speaker) or person_id(speaker)

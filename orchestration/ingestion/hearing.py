@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, cast
@@ -32,6 +33,7 @@ from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.graphs.names import graph_name
 from substrate.store import reader, transcripts
 from substrate.store.transcripts import EpisodeRow
+from substrate.text import count_of
 
 AHEAD: Final = 60_000_000
 """Microseconds that the clock of a sender may be ahead."""
@@ -95,9 +97,9 @@ def _time_notes(valid: Sequence[Message], now: Instant) -> list[str]:
     times = [to_instant(message.turn.time) for message in valid if message.turn.time is not None]
     ahead = sum(time > now + AHEAD for time in times)
     back = sum(later < earlier for earlier, later in pairwise(times))
-    notes = [f"{ahead:,} messages lie in the future: they are found from their times on"] if ahead else []
+    notes = [f"{count_of(ahead, 'message')} in the future: found from the time that is given"] if ahead else []
     if back:
-        notes.append(f"{back:,} messages are earlier than the one before them: the order of the list is kept")
+        notes.append(f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept")
     return notes
 
 
@@ -249,14 +251,14 @@ async def arrange(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
             notes += continuation.notes
         else:
             items.append(item)
-    return ParsedFiles(tuple(items), tuple(notes))
+    return replace(parsed, items=tuple(items), notes=tuple(notes))
 
 
 async def arranged_episodes(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
     """The items, with the turns of lists of messages under the keys under which they are stored."""
     arranged = await arrange(parsed, deps, now)
     items = (item.arranged() if isinstance(item, Continuation) else item for item in arranged.items)
-    return ParsedFiles(tuple(items), parsed.notes)
+    return replace(arranged, items=tuple(items), notes=parsed.notes)
 
 
 async def load(episode: Episode, deps: Deps, now: Instant) -> Transcript:

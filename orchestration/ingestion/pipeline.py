@@ -5,13 +5,15 @@ Stored chunks stay, and the same call resumes after them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion import hearing
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.speakers import resolve_speakers
-from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, store
+from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length, store
 from schemas.commands import Writer
 from schemas.responses import IngestReport
 from schemas.temporal import Instant
@@ -22,21 +24,25 @@ async def ingest(
 ) -> IngestReport:
     """Store all commands of the parsed files as `writer`; `now` is their transaction time.
 
-    A list of messages that may have grown stores only what is new. When the call is cancelled or fails, the stored
-    chunks stay, and the same call stores the rest. Raises Unavailable when the engine or the embedding model does
-    not answer, StoreMisfit when the store has another model's vectors.
+    A list of messages that may have grown stores only what is new. What could not be read counts as refused. When
+    the call is cancelled or fails, the stored chunks stay, and the same call stores the rest. Raises Unavailable
+    when the engine or the embedding model does not answer, StoreMisfit when the store has another model's vectors.
     """
     resolved = await _resolve_items(parsed, deps)
-    job = Job(deps, now, writer, progress, total=sum(item.size for item in resolved.items))
+    job = Job(deps, now, writer, progress, total=sum(map(length, resolved.items)))
     tally = Tally()
+    tally.count_unread(parsed.faults)
     notes = [*resolved.notes]
+    due = 0
     for item in resolved.items:
+        due += length(item)
         if isinstance(item, Episode) and item.messages:
             heard = await hearing.hear(item, job, tally)
             notes += heard.notes
         else:
             await store(item, job, tally)
-    return tally.report(notes)
+        job.advance(due - job.done)
+    return tally.report(notes, parsed.formats)
 
 
 async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> IngestReport:
@@ -52,7 +58,7 @@ async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> In
     for command, receipt in blamed_first:
         tally.count_command(command)
         tally.count_receipt(command, receipt, frozenset())
-    return tally.report(resolved.notes)
+    return tally.report(resolved.notes, parsed.formats)
 
 
 async def _resolve_items(parsed: ParsedFiles, deps: Deps) -> ParsedFiles:
@@ -60,4 +66,4 @@ async def _resolve_items(parsed: ParsedFiles, deps: Deps) -> ParsedFiles:
     resolutions = [await resolve_speakers(item, deps) for item in parsed.items]
     speaker_notes = (note for resolution in resolutions for note in resolution.notes)
     items = tuple(resolution.item for resolution in resolutions)
-    return ParsedFiles(items, (*parsed.notes, *speaker_notes))
+    return replace(parsed, items=items, notes=(*parsed.notes, *speaker_notes))

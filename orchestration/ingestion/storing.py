@@ -13,6 +13,8 @@ from typing import Final
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
+from orchestration.ingestion.continuation import Continuation
+from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
@@ -25,7 +27,7 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader, writer
 
 type Progress = Callable[[int, int], None]
-"""Called after each chunk with the number of commands done and the number of all commands."""
+"""Called with how much is done and how much there is: messages of conversations, commands of anything else."""
 
 NOBODY: Final = Writer()
 MAX_FAULTS = 50
@@ -70,6 +72,11 @@ class Tally:
             if len(self.faults) < MAX_FAULTS:
                 self.faults.append(_fault(command, receipt))
 
+    def count_unread(self, faults: Sequence[str]) -> None:
+        """Count what could not be read as refused."""
+        self.counts["refused"] += len(faults)
+        self.faults += faults[: max(0, MAX_FAULTS - len(self.faults))]
+
     def merge(self, other: Tally) -> None:
         """Add what was counted elsewhere."""
         self.counts.update(other.counts)
@@ -78,9 +85,11 @@ class Tally:
         self.refused |= other.refused
         self.warnings.update(other.warnings)
 
-    def report(self, notes: Sequence[str]) -> IngestReport:
+    def report(self, notes: Sequence[str], formats: Sequence[str] = ()) -> IngestReport:
         warned = (f"{text} ({count:,})" for text, count in self.warnings.items())
-        return IngestReport(faults=tuple(self.faults), notes=(*notes, *warned), **self.counts)
+        return IngestReport(
+            formats=tuple(formats), faults=tuple(self.faults), notes=(*notes, *warned), **self.counts
+        )
 
 
 def _fault(command: Command, receipt: WriteReceipt) -> str:
@@ -120,7 +129,7 @@ def _fits(command: Command, memories: list[Command], links: list[Command], ends:
 
 @dataclass(slots=True)
 class Job:
-    """What the storing of an item needs beside it. `done` counts the commands of `total` for `progress`."""
+    """What the storing of an item needs beside it. `done` of `total` as `progress` is told."""
 
     deps: Deps
     now: Instant
@@ -129,15 +138,28 @@ class Job:
     total: int = 0
     done: int = 0
 
+    def advance(self, count: int) -> None:
+        """Tell that so many more are done."""
+        self.done += count
+        if self.progress is not None and count:
+            self.progress(self.done, max(self.done, self.total))
+
+
+def length(item: Ingestible) -> int:
+    """Return how much of an item there is to store, as `Progress` counts it."""
+    return sum(len(session.turns) for session in item.sessions) if isinstance(item, Episode) else item.size
+
+
+def _is_turn(command: Command) -> bool:
+    return isinstance(command, Remember) and command.node_type == "Turn"
+
 
 async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     """Store the commands of an item. Raises what `ingest` raises."""
-    shared = item.shared()
+    shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
     for chunk in chunks(command.with_writer(job.writer) for command in item.commands()):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
-        job.done += len(chunk)
-        if job.progress is not None:
-            job.progress(job.done, max(job.done, job.total))
+        job.advance(sum(map(_is_turn, chunk)) if is_talk else len(chunk))
     await _store_names(item, job)
 
 

@@ -119,7 +119,7 @@ async def test_interrupted_ingestion_is_completed_by_the_next(deps: Deps, fresh_
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(heard) == 1
-    assert 0 < heard[0][0] < heard[0][1] == 603
+    assert 0 < heard[0][0] < heard[0][1] == 200
     assert (await holdings(deps, fresh_citizen))[0] < 203
     report = await ingest(intake, deps, now())
     assert report.stored + report.duplicates == 603

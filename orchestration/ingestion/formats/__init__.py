@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from pydantic import ValidationError
 
-from orchestration.ingestion.formats import commands, graphiti, locomo, markdown, mcp_memory, mem0, messages
-from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles, Parser
+from orchestration.ingestion.formats import (
+    chatgpt,
+    claude,
+    commands,
+    graphiti,
+    locomo,
+    markdown,
+    mcp_memory,
+    mem0,
+    messages,
+    telegram,
+    whatsapp,
+)
+from orchestration.ingestion.formats.guessing import guess
+from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles, Parser, join
 from orchestration.ingestion.formats.reader import invalid_field, is_citizen_id
 from schemas.errors import InvalidRequest
 
@@ -16,37 +30,64 @@ __all__ = ["FORMATS", "File", "FileSet", "Ingestible", "ParsedFiles", "Parser", 
 
 FORMATS: Final[Mapping[str, Parser]] = {
     "messages": messages.parse,
-    "locomo": locomo.parse,
+    "chatgpt": chatgpt.parse,
+    "claude": claude.parse,
+    "whatsapp": whatsapp.parse,
+    "telegram": telegram.parse,
     "markdown": markdown.parse,
     "commands": commands.parse,
+    "locomo": locomo.parse,
     "graphiti": graphiti.parse,
     "mem0": mem0.parse,
     "mcp-memory": mcp_memory.parse,
 }
-"""The parsers by name. A format is never guessed: the caller names it."""
+"""The parsers by name."""
 
 
-def parse(form: str, files: FileSet) -> ParsedFiles:
-    """Parse the files in the format of this name.
+def parse(form: str | None, files: FileSet) -> ParsedFiles:
+    """Parse the files in the format of this name; without a name in the format that each file seems to have.
 
     Builds every command once, so that an invalid one is found before the first write. Raises InvalidRequest for an
-    unknown format, when there is no file, and for a file in another format; the error is one line with the file,
-    the place and the expected shape.
+    unknown format, when there is no file, when nothing can be read, and for a file in another format than the
+    named one; the error is one line with the file, the place and the expected shape.
     """
-    parser = FORMATS.get(form)
-    if parser is None:
+    if form is not None and form not in FORMATS:
         raise InvalidRequest(f"there is no format {form!r}", remedy=f"Choose one of {', '.join(FORMATS)}.")
     if not files.files:
-        raise InvalidRequest(f"{files.name} holds no file for the format {form}", remedy="Nothing was stored.")
+        what = "can be read" if form is None else f"has the format {form}"
+        raise InvalidRequest(f"{files.name} holds no file that {what}", remedy="Nothing was stored.")
     if files.citizen_id is not None and not is_citizen_id(files.citizen_id):
         raise InvalidRequest(
             f"{files.citizen_id!r} is no citizen_id",
             remedy="Use letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit.",
         )
-    parsed = parser(files)
+    parsed = _parse_guessed(files) if form is None else replace(FORMATS[form](files), formats=(form,))
     for item in parsed.items:
         _check_commands(item)
     return parsed
+
+
+def _parse_guessed(files: FileSet) -> ParsedFiles:
+    """Parse the files of each format together. A format of which nothing can be read is a fault, if others can."""
+    groups: dict[str, list[File]] = {}
+    parts: list[ParsedFiles] = []
+    errors: list[InvalidRequest] = []
+    for file in files.files:
+        form = guess(file)
+        if form is None:
+            errors.append(
+                InvalidRequest(f"{file.name}: its format cannot be told", remedy=f"Name it: {', '.join(FORMATS)}.")
+            )
+        else:
+            groups.setdefault(form, []).append(file)
+    for form, group in groups.items():
+        try:
+            parts.append(replace(FORMATS[form](replace(files, files=tuple(group))), formats=(form,)))
+        except InvalidRequest as error:
+            errors.append(error)
+    if not parts:
+        raise errors[0]
+    return join([*parts, ParsedFiles((), faults=tuple(error.detail for error in errors))])
 
 
 def _check_commands(item: Ingestible) -> None:

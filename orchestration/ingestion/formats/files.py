@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from orchestration.ingestion.formats.parsed import File, FileSet
+from orchestration.ingestion.formats.unpacking import ENDINGS, is_archive, make_file, unpack, wanted
 from schemas.errors import InvalidRequest
 
-_ENDINGS = {"markdown": (".md", ".markdown")}
-_OTHERS = (".json", ".jsonl", ".ndjson")
+_ENDINGS = {
+    "markdown": (".md", ".markdown"),
+    "whatsapp": (".txt",),
+    **dict.fromkeys(
+        ("messages", "locomo", "commands", "graphiti", "mem0", "mcp-memory"), (".json", ".jsonl", ".ndjson")
+    ),
+}
 
 
-def read_files(path: Path, form: str, citizen_id: str | None) -> FileSet:
-    """Read the file at `path`; of a folder all files with the format's endings, except hidden ones.
+def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinfo | None = None) -> FileSet:
+    """Read the file at `path`; of a folder or an archive all files with the format's endings, except hidden ones.
 
-    Times of change are in whole seconds. Raises InvalidRequest for a path that cannot be read and for a file that
-    is not UTF-8.
+    Times of change are in whole seconds. Raises InvalidRequest for a path that cannot be read and for a damaged
+    archive.
     """
+    endings = _ENDINGS.get(form or "", ENDINGS)
     try:
-        if path.is_dir():
-            endings = _ENDINGS.get(form, _OTHERS)
-            paths = sorted(file for file in path.rglob("*") if _is_wanted(file, path, endings))
-            files = tuple(_read_file(file, file.relative_to(path).as_posix()) for file in paths)
-        else:
-            files = (_read_file(path, path.name if form == "markdown" else str(path)),)
+        files = _read_folder(path, endings) if path.is_dir() else _read_path(path, form, endings)
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read ({error.strerror})", remedy="Check the path.") from error
-    return FileSet(path.resolve().name if path.is_dir() else path.stem, files, citizen_id)
+    return FileSet(path.resolve().name if path.is_dir() else path.stem, files, citizen_id, zone)
 
 
-def _is_wanted(file: Path, folder: Path, endings: tuple[str, ...]) -> bool:
-    inside = file.relative_to(folder)
-    return (
-        file.suffix.lower() in endings
-        and not any(part.startswith(".") for part in inside.parts)
-        and file.is_file()
-    )
+def _read_folder(path: Path, endings: tuple[str, ...]) -> tuple[File, ...]:
+    files: list[File] = []
+    names = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
+    for name in wanted(list(names), (*endings, ".zip")):
+        raw, modified = _read(names[name])
+        if is_archive(raw):
+            files += [
+                make_file(f"{name}/{inside.name}", inside.raw, inside.modified)
+                for inside in unpack(name, raw, endings)
+            ]
+        else:
+            files.append(make_file(name, raw, modified))
+    return tuple(files)
 
 
-def _read_file(path: Path, name: str) -> File:
-    raw = path.read_bytes()
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidRequest(
-            f"{name} is not a UTF-8 text (byte {error.start})",
-            remedy="Nothing was stored; convert it to UTF-8.",
-        ) from error
-    modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-    return File(name, text, modified)
+def _read_path(path: Path, form: str | None, endings: tuple[str, ...]) -> tuple[File, ...]:
+    raw, modified = _read(path)
+    if is_archive(raw):
+        return unpack(str(path), raw, endings)
+    name = path.name if form == "markdown" or path.suffix.lower() in _ENDINGS["markdown"] else str(path)
+    return (make_file(name, raw, modified),)
+
+
+def _read(path: Path) -> tuple[bytes, datetime]:
+    return path.read_bytes(), datetime.fromtimestamp(int(path.stat().st_mtime), UTC)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from orchestration.ingestion.episodes import Episode, Message, Session, Turn
+from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, entries, type_name
 
@@ -18,7 +18,6 @@ FORM: Final = Format(
     "messages",
     'a list or lines of {"role" or "speaker", "content" or "text", and if known "timestamp"}',
 )
-FIRST_TITLE: Final = "session 1"
 _SPEAKER = ("speaker", "role")
 _TEXT = ("text", "content")
 _TIME = ("timestamp", "time")
@@ -34,7 +33,7 @@ def parse(files: FileSet) -> ParsedFiles:
     notes: list[str] = []
     for file in files.files:
         name = files.name if len(files.files) == 1 else f"{files.name}/{file.name}"
-        reader = Reader(FORM, file.name)
+        reader = Reader(FORM, file.name, zone=files.zone)
         episodes.append(_episode(reader, file, name, files.citizen_id))
         notes += reader.notes()
     return ParsedFiles(tuple(episodes), tuple(notes))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Protocol
 
 from schemas.commands import Command
@@ -12,23 +12,31 @@ from schemas.commands import Command
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A text and its path, which errors name; for a note the path inside its folder."""
+    """A text and its path, which errors name; for a note the path inside its folder.
+
+    `raw`: the bytes of the file, for formats that are no text or have encodings of their own. `encoding`: the one
+    that was assumed because the file is not UTF-8.
+    """
 
     name: str
     text: str
     modified: datetime | None = None
+    raw: bytes = b""
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FileSet:
     """The files to parse, and the citizen whose memories they become.
 
-    `name` becomes the id of the episode or notebook when the format has no id.
+    `name` becomes the id of the episode or notebook when the format has no id. `zone`: of times that name none;
+    without it they are taken as UTC.
     """
 
     name: str
     files: tuple[File, ...]
     citizen_id: str | None = None
+    zone: tzinfo | None = None
 
 
 class Ingestible(Protocol):
@@ -58,10 +66,27 @@ class Ingestible(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ParsedFiles:
-    """The parsed items of some files, and notes on what the parser assumed or left out."""
+    """The parsed items of some files, and notes on what the parser assumed or left out.
+
+    `faults`: what could not be read, one line with file, place and reason each; the items hold the rest.
+    `formats`: the names of the formats, in the order of the files.
+    """
 
     items: tuple[Ingestible, ...]
     notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+
+
+def join(parts: Iterable[ParsedFiles]) -> ParsedFiles:
+    """Return several parsed files as one."""
+    known = tuple(parts)
+    return ParsedFiles(
+        tuple(item for part in known for item in part.items),
+        tuple(note for part in known for note in part.notes),
+        tuple(fault for part in known for fault in part.faults),
+        tuple(dict.fromkeys(form for part in known for form in part.formats)),
+    )
 
 
 type Parser = Callable[[FileSet], ParsedFiles]

@@ -6,11 +6,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, NamedTuple, NoReturn
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dateutil import parser, tz
+from dateutil.zoneinfo import get_zonefile_instance
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats.parsed import File
@@ -67,15 +70,34 @@ def make_command(form: Format, file: str, place: str, fields: Mapping[str, Any])
 
 @dataclass
 class Reader:
-    """Reads the values of one file and counts its assumptions. Raises InvalidRequest with the place of a fault."""
+    """Reads the values of one file and counts its assumptions. Raises InvalidRequest with the place of a fault.
+
+    `zone`: of times that name none. `left_out`: what is not read, by kind. `faults`: of items that cannot be read.
+    """
 
     form: Format
     file: str
     removed: int = 0
     counts: Counter[str] = field(default_factory=Counter)
+    zone: tzinfo | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def item(self) -> Iterator[None]:
+        """Read one item of several: its fault is kept in `faults`, and the rest of the item is not read."""
+        try:
+            yield
+        except InvalidRequest as error:
+            self.faults.append(error.detail.partition(f"; {self.form.name} expects")[0])
 
     def fail(self, place: str, problem: str) -> NoReturn:
         raise fault(self.form, self.file, place, problem)
+
+    def check_text(self, file: File) -> None:
+        """Raises InvalidRequest for a file that is empty or is no text."""
+        if not file.text.strip():
+            self.fail("", "is no text" if file.raw.strip() else "is empty")
 
     def text(self, value: Any, place: str, *, limit: int = MAX_TEXT) -> str:
         """Return a text of at most `limit` characters, without its control characters."""
@@ -96,11 +118,16 @@ class Reader:
         """Return a time in UTC, as `parse_time` reads it."""
         try:
             time = parse_time(value)
+            return time.at if time.zoned else self.local(time.at.replace(tzinfo=None))
         except (ValueError, OverflowError) as error:
             raise fault(self.form, self.file, place, f"{repr(value)[:60]} is no time ({error})"[:200]) from error
-        if not time.zoned:
+
+    def local(self, time: datetime) -> datetime:
+        """Return a time without a zone in UTC; it is one of `zone`."""
+        if self.zone is None:
             self.counts["times without a zone were taken as UTC"] += 1
-        return time.at
+            return time.replace(tzinfo=UTC)
+        return time.replace(tzinfo=self.zone).astimezone(UTC)
 
     def extra(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Return the fields that the format does not know, unchanged, after checking that they can be stored."""
@@ -112,9 +139,26 @@ class Reader:
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was assumed or left out, with counts."""
         notes = [f"{self.file}: {assumption} ({count:,})" for assumption, count in self.counts.items()]
+        if self.left_out:
+            kinds = ", ".join(f"{kind} ({count:,})" for kind, count in self.left_out.items())
+            notes.append(f"{self.file}: left out: {kinds}")
         if self.removed:
             notes.append(f"{self.file}: control characters were left out ({self.removed:,})")
         return tuple(notes)
+
+
+def read_zone(name: str) -> tzinfo:
+    """Return the time zone of this name, such as `Europe/Berlin`. Raises InvalidRequest for an unknown one."""
+    zone: tzinfo | None
+    try:
+        zone = ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name of a folder of zones
+        zone = get_zonefile_instance().get(name)  # for a computer without a list of its own
+    if zone is None:
+        raise InvalidRequest(
+            f"there is no time zone {name!r}", remedy="Write it like Europe/Berlin, America/New_York or UTC."
+        )
+    return zone
 
 
 def type_name(value: Any) -> str:
@@ -136,7 +180,7 @@ def document(form: Format, file: File) -> Any:
     """Parse a file as one JSON value. Raises InvalidRequest for an empty file and for one that is not JSON."""
     _check_not_empty(form, file)
     try:
-        return _loads(file.text)
+        return load_json(file.text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise fault(form, file.name, place, f"is not JSON ({error.msg})") from error
@@ -164,7 +208,7 @@ def entries(form: Format, file: File, key: str) -> Iterator[tuple[str, dict[str,
 def _is_json_lines(text: str, key: str) -> bool:
     """True when the first line alone is an entry."""
     try:
-        first = _loads(text.lstrip().split("\n", 1)[0])
+        first = load_json(text.lstrip().split("\n", 1)[0])
     except (ValueError, RecursionError):
         return False
     return isinstance(first, dict) and not isinstance(first.get(key), list)
@@ -185,18 +229,18 @@ def _lines(form: Format, file: File) -> Iterator[tuple[str, Any]]:
         if not line.strip():
             continue
         try:
-            yield f"line {number}", _loads(line)
+            yield f"line {number}", load_json(line)
         except (ValueError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise fault(form, file.name, f"line {number}", f"is not JSON ({reason})") from error
 
 
 def _check_not_empty(form: Format, file: File) -> None:
-    if not file.text.strip():
-        raise fault(form, file.name, "", "is empty")
+    Reader(form, file.name).check_text(file)
 
 
-def _loads(text: str) -> Any:
+def load_json(text: str) -> Any:
+    """Parse a JSON text. Raises ValueError, of which JSONDecodeError is one, or RecursionError."""
     return json.loads(text, parse_constant=_no_constant)
 
 

@@ -1,0 +1,94 @@
+"""The conversations of a chat program's export: each becomes an episode that later exports continue. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple, NoReturn
+
+from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import Format, Reader
+from schemas.errors import InvalidRequest
+
+MAX_TITLE: Final = 200
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+
+
+class Said(NamedTuple):
+    """What a program says of a message: its own id of it, the speaker, the text, and further facts to keep."""
+
+    id: str
+    speaker: str
+    text: str
+    time: datetime | None = None
+    edited_at: datetime | None = None
+    extra: Mapping[str, Any] = {}
+
+
+class Chat(NamedTuple):
+    """A conversation of an export. `id` is the program's own, so that a later export continues it."""
+
+    id: str
+    title: str
+    said: Sequence[Said]
+
+
+def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Iterable[Chat]]) -> ParsedFiles:
+    """Build an episode of each conversation that `read` finds in the files.
+
+    A conversation or a message that cannot be read is a fault, and the others are kept. Raises InvalidRequest when
+    nothing can be read at all, and without a citizen.
+    """
+    episodes: dict[str, Episode] = {}
+    readers: list[Reader] = []
+    for file in files.files:
+        reader = Reader(form, file.name, zone=files.zone)
+        readers.append(reader)
+        if files.citizen_id is None:
+            reader.fail("", "has no owner: name a citizen")
+        if file.encoding is not None:
+            reader.counts[f"read as {file.encoding}, because it is not UTF-8"] += 1
+        with reader.item():
+            reader.check_text(file)
+            for chat in read(reader, file):
+                name = f"{form.name}:{chat.id}"
+                if name in episodes:
+                    reader.left_out["conversations that stand here twice"] += 1
+                elif chat.said:
+                    episodes[name] = _episode(name, chat, files.citizen_id)
+                else:
+                    reader.left_out["conversations without a message of their own"] += 1
+    faults = tuple(fault for reader in readers for fault in reader.faults)
+    if not episodes:
+        _fail(readers[-1], faults)
+    notes = tuple(note for reader in readers for note in reader.notes())
+    return ParsedFiles(tuple(episodes.values()), notes, faults)
+
+
+def _fail(reader: Reader, faults: Sequence[str]) -> NoReturn:
+    """Raises InvalidRequest for files of which nothing was read, with the first fault."""
+    if not faults:
+        reader.fail("", "holds no message with a text")
+    more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
+    detail = f"{faults[0]}{more}; {reader.form.name} expects {reader.form.shape}"
+    raise InvalidRequest(detail, remedy="Nothing was stored.")
+
+
+def _episode(name: str, chat: Chat, citizen_id: str) -> Episode:
+    messages = tuple(
+        Message(
+            Turn("", one.speaker, one.text, one.time, {"id": one.id, **one.extra}),
+            id=one.id,
+            edited_at=one.edited_at,
+        )
+        for one in chat.said
+    )
+    turns = tuple(
+        Turn(f"D1:{number}", message.turn.speaker, message.turn.text, message.turn.time, message.turn.extra)
+        for number, message in enumerate(messages, start=1)
+    )
+    title = " ".join(chat.title.split())[:MAX_TITLE] or FIRST_TITLE
+    session = Session("session_1", title, turns[0].time, turns)
+    return Episode(name, citizen_id, (session,), messages=messages, title=title)
