@@ -67,8 +67,8 @@ class IngestReport(Frozen):
 
     `formats` are those of the files, as they were named or guessed. The next five fields count what the files
     hold, without repeats. `stored`, `duplicates` and `refused` add up to the number of commands and of parts that
-    could not be read; a duplicate was stored before. `faults` explains the first refused ones; `notes` says what
-    was assumed or left out.
+    could not be read; a duplicate was stored before. Of the stored ones, `superseded` changed a memory and
+    `retracted` ended one. `faults` explains the first refused ones; `notes` says what was assumed or left out.
     """
 
     formats: tuple[str, ...] = ()
@@ -80,6 +80,8 @@ class IngestReport(Frozen):
     stored: int = 0
     duplicates: int = 0
     refused: int = 0
+    superseded: int = 0
+    retracted: int = 0
     faults: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

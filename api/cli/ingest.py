@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +14,14 @@ from rich.text import Text
 from api.cli import formatting, support
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
-from orchestration.ingestion.formats import FORMATS, parse
+from orchestration.ingestion.formats import FORMATS
 from orchestration.ingestion.formats.files import read_files
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.formats.reader import read_zone
 from orchestration.ingestion.hearing import arranged_episodes
-from orchestration.ingestion.pipeline import ingest, ingest_atomically
+from orchestration.ingestion.intake import parse_readable, parse_strictly
+from orchestration.ingestion.origin import Origin
+from orchestration.ingestion.pipeline import ingest, ingest_atomically, settle
 from orchestration.ingestion.storing import length
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
@@ -56,13 +59,18 @@ def ingest_files(
         bool,
         typer.Option("--atomic", help="With -f commands: store all of them or none; at most 100, for one graph."),
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Store nothing when a file cannot be read. Default: store the others.")
+    ] = False,
     extract_facts: Annotated[
         bool, typer.Option("--extract-facts", help="Let the language model extract facts from conversations.")
     ] = False,
 ) -> None:
     """Store conversations, notes or commands from files, as programs export them.
 
-    Nothing is stored twice, so the same files can be ingested again, and a later export of the same conversations.
+    Nothing is stored twice, so the same files can be ingested again, from any place, and a later export of the
+    same conversations. An edited note supersedes what was stored of it, and what is no longer in a folder of notes
+    ends; the past keeps both.
     """
     if atomic and form != "commands":
         raise InvalidRequest(
@@ -71,17 +79,27 @@ def ingest_files(
     if atomic and extract_facts:
         raise InvalidRequest("--extract-facts is for conversations, not for -f commands", remedy="Leave one out.")
     zone = None if timezone is None else read_zone(timezone)
-    intake = parse(form, read_files(path, form, citizen, zone))
+    files = read_files(path, form, citizen, zone)
+    read = parse_strictly(form, files) if strict or atomic else parse_readable(form, files)
     if form is None:
-        support.messages().print(Text(f"format: {', '.join(intake.formats)}", "bright_black"), soft_wrap=True)
-    take_in(ctx, intake, atomic=atomic, extract_facts=extract_facts)
+        formats = ", ".join(read.parsed.formats)
+        support.messages().print(Text(f"format: {formats}", "bright_black"), soft_wrap=True)
+    origin = Origin(files.name, path.resolve(), platform.node(), path.is_dir(), read.unread)
+    take_in(ctx, read.parsed, origin, atomic=atomic, extract_facts=extract_facts)
 
 
-def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, extract_facts: bool = False) -> None:
+def take_in(
+    ctx: typer.Context,
+    intake: ParsedFiles,
+    origin: Origin | None = None,
+    *,
+    atomic: bool = False,
+    extract_facts: bool = False,
+) -> None:
     """Store the parsed files and print a report. Exits with 5 when something was refused."""
     try:
         report, facts, seconds = support.run(
-            _ingest(support.read_settings(ctx), intake, atomic=atomic, extract_facts=extract_facts)
+            _ingest(support.read_settings(ctx), intake, origin, atomic=atomic, extract_facts=extract_facts)
         )
     except KeyboardInterrupt:
         support.messages().print(
@@ -99,7 +117,7 @@ def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, ex
 
 
 async def _ingest(
-    settings: Settings, intake: ParsedFiles, *, atomic: bool, extract_facts: bool
+    settings: Settings, intake: ParsedFiles, origin: Origin | None, *, atomic: bool, extract_facts: bool
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and how many seconds storing took after the store was open."""
     total = sum(map(length, intake.items))
@@ -112,11 +130,12 @@ async def _ingest(
             report = await ingest_atomically(intake, runtime.deps, now)
             return report, None, time.perf_counter() - begun
         with support.progress_bar(support.messages(), total, things) as advance:
-            report = await ingest(intake, runtime.deps, now, progress=advance)
+            report = await ingest(intake, runtime.deps, now, progress=advance, origin=origin)
         seconds = time.perf_counter() - begun
         if not extract_facts:
             return report, None, seconds
-        arranged = await arranged_episodes(intake, runtime.deps, now)
+        settled = await settle(intake, runtime.deps, now, origin)
+        arranged = await arranged_episodes(settled, runtime.deps, now)
         return report, await store_facts(arranged, runtime.deps, await runtime.moment()), seconds
 
 
@@ -162,6 +181,8 @@ def _show_report(report: IngestReport, intake: ParsedFiles, seconds: float, cons
             f"in {seconds:.1f} s{rate}"
         )
     )
+    if report.superseded or report.retracted:
+        console.print(Text(f"of these {report.superseded:,} superseded, {report.retracted:,} ended"))
     for note in report.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))
     for fault in report.faults[:FAULTS_SHOWN]:

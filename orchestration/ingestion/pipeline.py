@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.ingestion import hearing
+from orchestration.ingestion import filing, hearing, places
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.notebook import Notebook
+from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
+from orchestration.ingestion.origin import Origin
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length, store
 from schemas.commands import Writer
@@ -20,29 +22,54 @@ from schemas.temporal import Instant
 
 
 async def ingest(
-    parsed: ParsedFiles, deps: Deps, now: Instant, *, progress: Progress | None = None, writer: Writer = NOBODY
+    parsed: ParsedFiles,
+    deps: Deps,
+    now: Instant,
+    *,
+    progress: Progress | None = None,
+    writer: Writer = NOBODY,
+    origin: Origin | None = None,
 ) -> IngestReport:
     """Store all commands of the parsed files as `writer`; `now` is their transaction time.
 
-    A list of messages that may have grown stores only what is new. What could not be read counts as refused. When
-    the call is cancelled or fails, the stored chunks stay, and the same call stores the rest. Raises Unavailable
-    when the engine or the embedding model does not answer, StoreMisfit when the store has another model's vectors.
+    A list of messages that may have grown stores only what is new, a folder of notes what is new or changed. With
+    `origin`, what was stored from other places before is recognised. What could not be read counts as refused.
+    When the call is cancelled or fails, the stored chunks stay, and the same call stores the rest. Raises
+    Unavailable when the engine or the embedding model does not answer, StoreMisfit when the store has another
+    model's vectors.
     """
-    resolved = await _resolve_items(parsed, deps)
-    job = Job(deps, now, writer, progress, total=sum(map(length, resolved.items)))
+    resolved = await _resolve_items(await settle(parsed, deps, now, origin), deps)
+    job = Job(deps, now, writer, progress, total=sum(map(length, resolved.items)), origin=origin)
     tally = Tally()
     tally.count_unread(parsed.faults)
     notes = [*resolved.notes]
     due = 0
-    for item in resolved.items:
+    for given, item in zip(parsed.items, resolved.items, strict=True):
         due += length(item)
         if isinstance(item, Episode) and item.messages:
             heard = await hearing.hear(item, job, tally)
             notes += heard.notes
+            await places.note_episode(given.id, item, origin, deps=deps, now=now)
+        elif isinstance(item, Notebook):
+            notes += await filing.file_notebook(item, job, tally)
         else:
             await store(item, job, tally)
         job.advance(due - job.done)
     return tally.report(notes, parsed.formats)
+
+
+async def settle(parsed: ParsedFiles, deps: Deps, now: Instant, origin: Origin | None) -> ParsedFiles:
+    """The items, with the chats of files under the ids under which they are stored."""
+    items: list[Ingestible] = []
+    notes = [*parsed.notes]
+    for item in parsed.items:
+        if isinstance(item, Episode) and item.messages:
+            settled = await places.settle_episode(item, origin, deps, now)
+            items.append(settled.episode)
+            notes += settled.notes
+        else:
+            items.append(item)
+    return replace(parsed, items=tuple(items), notes=tuple(notes))
 
 
 async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> IngestReport:

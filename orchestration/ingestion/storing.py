@@ -16,10 +16,11 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.continuation import Continuation
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible
+from orchestration.ingestion.origin import Origin
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS
-from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
+from schemas.commands import Command, Relate, Remember, Retract, Revision, Writer, WriteReceipt
 from schemas.memory import Source
 from schemas.responses import IngestReport
 from schemas.temporal import Instant
@@ -60,6 +61,8 @@ class Tally:
     def count_receipt(self, command: Command, receipt: WriteReceipt, shared: frozenset[str]) -> None:
         if receipt.status == "stored":
             self.counts["duplicates" if receipt.duplicate else "stored"] += 1
+            if not receipt.duplicate and isinstance(command, Revision | Retract):
+                self.counts["retracted" if isinstance(command, Retract) else "superseded"] += 1
             told = [text for text in receipt.warnings if text not in command.notes]
             if getattr(command, "source", None) is Source.INGESTION:
                 told = [text for text in told if text.startswith(BY_WORDS)]
@@ -129,7 +132,10 @@ def _fits(command: Command, memories: list[Command], links: list[Command], ends:
 
 @dataclass(slots=True)
 class Job:
-    """What the storing of an item needs beside it. `done` of `total` as `progress` is told."""
+    """What the storing of an item needs beside it. `done` of `total` as `progress` is told.
+
+    `origin`: where the files lie, if the items come from files.
+    """
 
     deps: Deps
     now: Instant
@@ -137,6 +143,7 @@ class Job:
     progress: Progress | None = None
     total: int = 0
     done: int = 0
+    origin: Origin | None = None
 
     def advance(self, count: int) -> None:
         """Tell that so many more are done."""

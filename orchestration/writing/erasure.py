@@ -199,7 +199,7 @@ async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
     ingestion = identifier(f"ingest:{episode_id}")
     links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
     removed += links + await erasure.erase_memories(graph, lone_ids)
-    removed["receipts"] += await erasure.erase_receipts(graph, [], [ingestion])
+    removed["receipts"] += await erasure.erase_receipts(graph, [episode_id], [ingestion])
     return removed + await _remove_unused(graph)
 
 

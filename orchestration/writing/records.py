@@ -18,6 +18,9 @@ from substrate.text import STOP_WORDS, name_key, search_text, words
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
 """Memories whose name is a position in a conversation; nobody names them in a question."""
 
+TITLED_TYPES = frozenset(("Document", "Note"))
+"""Memories whose name is a title, also where it is known who wrote them."""
+
 FEWEST_WORDS = 5
 """Shorter texts do not count as repeated: people write "Thanks!" more than once and mean it each time."""
 
@@ -36,8 +39,8 @@ def instant(moment: Any, otherwise: Instant) -> Instant:
 
 
 def embedded_text(content: Mapping[str, Any]) -> str:
-    """The text to embed: `speaker: text` for a turn, `name. text` for other memories."""
-    if content.get("speaker"):
+    """The text to embed: `speaker: text` for what somebody said, `name. text` for other memories."""
+    if _is_said(content):
         return f"{content['speaker']}: {content.get('description', '')}"
     return f"{content['name']}. {content.get('description') or ''}".strip()
 
@@ -69,9 +72,14 @@ def count_terms(content: Mapping[str, Any]) -> int:
 
 
 def indexed_text(content: Mapping[str, Any]) -> str:
-    """The text that word search reads: name and aliases (not of a turn), text, goal, tags, buckets."""
-    names = () if content.get("speaker") else (content["name"], *_listed(content.get("aliases")))
+    """The text that word search reads: name and aliases (not of what was said), text, goal, tags, buckets."""
+    names = () if _is_said(content) else (content["name"], *_listed(content.get("aliases")))
     return " ".join((*names, content.get("description") or "", _goal_and_labels(content)))
+
+
+def _is_said(content: Mapping[str, Any]) -> bool:
+    """True for what somebody said: its name is no title, but a place in a conversation."""
+    return bool(content.get("speaker")) and content.get("node_type") not in TITLED_TYPES
 
 
 def _goal_and_labels(content: Mapping[str, Any]) -> str:

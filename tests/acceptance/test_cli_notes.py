@@ -71,3 +71,26 @@ def test_the_unchanged_parts_of_an_edited_note_keep_their_time(substrate: Comman
     assert beginnings(substrate, "notes:harbour.md#Birds") == [MAY + timedelta(days=40)]
     changed_at(notes, MAY + timedelta(days=80))
     assert figures(substrate(*words).out) == "stored 0, there already 11, refused 0"
+
+
+def test_an_edited_note_says_so_and_the_past_keeps_it(substrate: Command, notes: Path) -> None:
+    words = ("ingest", str(notes), "-f", "markdown", "-c", "ada")
+    substrate(*words)
+    (notes / "crane.md").write_text("It lifts twelve tons.", "utf-8")
+    changed_at(notes, MAY + timedelta(days=40))
+    again = substrate(*words)
+    assert (again.code, figures(again.out)) == (0, "stored 1, there already 7, refused 0")
+    assert "of these 1 superseded, 0 ended" in again.out
+    assert "note: crane.md changed: 1 superseded" in again.out
+    assert beginnings(substrate, "notes:crane.md") == [MAY, MAY, MAY + timedelta(days=40)]
+
+
+def test_one_bad_note_is_refused_unless_the_whole_is_asked_for(substrate: Command, notes: Path) -> None:
+    (notes / "bad.md").write_text("---\ndate: never\n---\nx", "utf-8")
+    words = ("ingest", str(notes), "-f", "markdown", "-c", "ada")
+    strict = substrate(*words, "--strict")
+    assert strict.code != 0
+    assert "bad.md, front matter, date" in strict.err
+    lenient = substrate(*words)
+    assert (lenient.code, figures(lenient.out)) == (5, "stored 8, there already 0, refused 1")
+    assert "refused: bad.md, front matter, date" in lenient.out

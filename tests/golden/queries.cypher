@@ -3260,6 +3260,24 @@ RETURN m.node_type, count(m) AS held
 ORDER BY held DESC, m.node_type
 LIMIT 40;
 
+// note_links
+// :params $ids
+UNWIND $ids AS id
+MATCH (a:ConsciousnessNode {id: id})
+WITH a
+MATCH (a)-[e:LINK]->(b)
+WHERE e.relation_type IN ['PART_OF', 'NEXT', 'MENTIONS'] AND e.source = 'ingestion'
+RETURN e.id, a.id, e.relation_type, b.id, e.valid_at, e.invalid_at;
+
+// notes
+// :params $after, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND n.node_type IN ['Document', 'Note'] AND n.episode_id IS NOT NULL
+WITH n
+LIMIT $rows
+RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
+    n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
+
 // open_threads
 // :params $before, $embedding, $limit, $open, $speaker
 MATCH (n:ConsciousnessNode)

@@ -1,7 +1,8 @@
 """`markdown`: a folder of notes. Pure.
 
-Each file is a document, each heading a section of it. The parser reads front matter (`title`, `date`, `tags`,
-`aliases`), `#tags`, `[[wikilinks]]` and relative links to other notes. It ignores all of these inside code.
+Each file is a document, each heading a section of it. The parser reads front matter (`title`, `date` or `created`,
+`author`, `tags`, `aliases`), `#tags`, `[[wikilinks]]` and relative links to other notes. It ignores all of these
+inside code.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class _Note(NamedTuple):
 def parse(files: FileSet) -> ParsedFiles:
     """Parse all files to one notebook.
 
-    The date of a note is the `date` of its front matter, else the day at the start of its name
+    The date of a note is the `date` of its front matter, else its `created`, else the day at the start of its name
     (`2024-03-01 Standup.md`), else the time at which its file was changed. Raises InvalidRequest with the name of
     the first file that is empty, has a section that is too long, or an invalid date.
     """
@@ -94,19 +95,38 @@ def _read_note(reader: Reader, file: File) -> _Note:
     stem = file.name.rpartition("/")[2].rsplit(".", 1)[0] or file.name
     heading, opening, rest = _titled(blocks, stem)
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
-    aliases = tuple(dict.fromkeys(name for name in (*fields.get("aliases", ()), stem) if name != title))
-    own_date = reader.moment(fields["date"][0], "front matter, date") if fields.get("date") else _day(stem)
+    given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
+    aliases = tuple(dict.fromkeys(name for name in (*given, stem) if name != title))
+    own_date = _date(reader, fields) or _day(stem)
     document = Document(
         path=file.name,
         title=title,
         text=reader.text("\n".join(opening.lines).strip(), f"line {first_line}"),
         date=own_date or file.modified,
         sections=tuple(_sections(reader, rest)),
-        tags=_tags(reader, opening.prose, fields.get("tags", ())),
+        tags=_tags(reader, opening.prose, _given(fields, "tags", "tag")),
         aliases=aliases[:MAX_TAGS],
         dated=own_date is not None,
+        modified=file.modified,
+        author=_author(reader, fields),
     )
     return _Note(document, "\n".join(line for block in blocks for line in _prose_of(block)))
+
+
+def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
+    """The values of the first of these fields that the front matter has."""
+    return next((fields[name] for name in names if fields.get(name)), ())
+
+
+def _date(reader: Reader, fields: Mapping[str, Sequence[str]]) -> datetime | None:
+    name = next((name for name in ("date", "created") if fields.get(name)), None)
+    return None if name is None else reader.moment(fields[name][0], f"front matter, {name}")
+
+
+def _author(reader: Reader, fields: Mapping[str, Sequence[str]]) -> str | None:
+    """Who wrote the note; several names are one text, as a memory has one speaker."""
+    names = [name.strip("[]") for name in _given(fields, "author", "authors")]
+    return reader.name(", ".join(names), "front matter, author")[:200] if any(names) else None
 
 
 def _day(stem: str) -> datetime | None:

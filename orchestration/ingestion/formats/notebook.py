@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
 from orchestration.ingestion.episodes import build_link, valid_at_field
-from schemas.commands import Command, Remember
+from schemas.commands import Command, Relate, Remember
 from schemas.memory import Source
 
 WHOLE: Final = "keep the note whole"
 REFERENCES: Final = "keep what refers to what"
+
+
+def natural_note_id(notebook_id: str, path: str, key: str | None = None) -> str:
+    """The id that a note, or with a key one of its sections, has from its place in its folder."""
+    return identifier(f"{notebook_id}:{path}" + (f"#{key}" if key else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class Document:
     """One note. `path` is its path in the folder; `mentions` are the paths of the notes that it links to.
 
     `dated` is True when the note itself has the date. Otherwise `date` is the time of change of its file, which
-    differs for every copy.
+    differs for every copy. `modified` is always that time. `author` is who wrote the note, if it says so.
     """
 
     path: str
@@ -44,6 +50,13 @@ class Document:
     aliases: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
     dated: bool = True
+    modified: datetime | None = None
+    author: str | None = None
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """The headings and the texts of the note, without its title: that may be the name of its file."""
+        return (self.text, *(text for section in self.sections for text in (section.heading, section.text)))
 
     @property
     def buckets(self) -> tuple[str, ...]:
@@ -52,13 +65,24 @@ class Document:
         return (folder,) if folder else ()
 
 
+class Part(NamedTuple):
+    """A command of a notebook and the note that it is of."""
+
+    document: Document
+    command: Remember | Relate
+
+
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """The notes of one folder. The same `id` is the same folder."""
+    """The notes of one folder. The same `id` is the same folder.
+
+    `ids`: ids of memories that are stored under another id than the path and the heading give.
+    """
 
     id: str
     citizen_id: str
     documents: tuple[Document, ...]
+    ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def command_id(self) -> str:
@@ -75,37 +99,44 @@ class Notebook:
         return frozenset()
 
     def commands(self) -> Iterator[Command]:
-        """Yield documents, then their sections, then links; a link comes after both of its ends.
+        """Yield documents, then their sections, then links; a link comes after both of its ends."""
+        for part in self.parts():
+            yield part.command
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the commands, each with its note.
 
         When only the file dates a note, `valid_at` is marked as assumed: if the file later has another time of
         change, its commands still count as the ones that are stored already.
         """
         for document, command in self._commands():
-            yield command if document.dated else command.assuming("valid_at")
+            yield Part(document, command if document.dated else command.assuming("valid_at"))
 
-    def _commands(self) -> Iterator[tuple[Document, Command]]:
+    def _commands(self) -> Iterator[Part]:
         for document in self.documents:
-            yield document, self._document(document)
+            yield Part(document, self._document(document))
         for document in self.documents:
             for section in document.sections:
-                yield document, self._section(document, section)
-                ends = (self._id(document, section), "PART_OF", self._id(document))
-                yield document, build_link(self, *ends, goal=WHOLE, time=document.date)
+                yield Part(document, self._section(document, section))
+                ends = (self.memory_id(document.path, section.key), "PART_OF", self.memory_id(document.path))
+                yield Part(document, build_link(self, *ends, goal=WHOLE, time=document.date))
             for first, second in pairwise(document.sections):
-                ends = (self._id(document, first), "NEXT", self._id(document, second))
-                yield document, build_link(self, *ends, goal=WHOLE, time=document.date)
+                former, latter = (self.memory_id(document.path, one.key) for one in (first, second))
+                yield Part(document, build_link(self, former, "NEXT", latter, goal=WHOLE, time=document.date))
         for document in self.documents:
             for path in document.mentions:
-                ends = (self._id(document), "MENTIONS", identifier(f"{self.id}:{path}"))
-                yield document, build_link(self, *ends, goal=REFERENCES, time=document.date)
+                ends = (self.memory_id(document.path), "MENTIONS", self.memory_id(path))
+                yield Part(document, build_link(self, *ends, goal=REFERENCES, time=document.date))
 
-    def _id(self, document: Document, section: Section | None = None) -> str:
-        return identifier(f"{self.id}:{document.path}" + (f"#{section.key}" if section else ""))
+    def memory_id(self, path: str, key: str | None = None) -> str:
+        """The id of a note, or with a key of one of its sections."""
+        own = natural_note_id(self.id, path, key)
+        return self.ids.get(own, own)
 
     def _document(self, document: Document) -> Remember:
         return self._remember(
             document,
-            id=self._id(document),
+            id=self.memory_id(document.path),
             node_type="Document",
             name=document.title,
             description=document.text,
@@ -116,7 +147,7 @@ class Notebook:
     def _section(self, document: Document, section: Section) -> Remember:
         return self._remember(
             document,
-            id=self._id(document, section),
+            id=self.memory_id(document.path, section.key),
             node_type="Note",
             name=section.heading,
             description=section.text,
@@ -130,6 +161,7 @@ class Notebook:
             buckets=document.buckets,
             source=Source.INGESTION,
             episode_id=identifier(self.id),
+            **({"speaker": document.author} if document.author else {}),
             **content,
             **valid_at_field(document.date),
         )

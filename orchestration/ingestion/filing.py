@@ -1,0 +1,162 @@
+"""Files the notes of a folder: what is new or changed of them is stored, and what is not there any more ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import NamedTuple
+
+from orchestration.ingestion import places
+from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.notebook import Notebook
+from orchestration.ingestion.note_changes import Keeping, NotebookPlan, plan_notebook
+from orchestration.ingestion.note_matching import (
+    Shelf,
+    StoredDocument,
+    folder_of_content,
+    is_same_folder,
+    match_documents,
+)
+from orchestration.ingestion.origin import Origin
+from orchestration.ingestion.storing import Job, Tally, store
+from schemas.commands import Command
+from schemas.memory import Level
+from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
+from substrate.store import notes
+
+
+async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str, ...]:
+    """Store what is new or changed of the notes, and return what is to be said of it.
+
+    Raises what `pipeline.ingest` raises; the same call then stores the rest.
+    """
+    graph = job.deps.graph(graph_name(Level.N1, notebook.citizen_id))
+    shelf = await _load(graph, job)
+    settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
+    unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
+    plan = plan_notebook(
+        settled.notebook,
+        settled.matched,
+        shelf,
+        now=job.now,
+        kept=Keeping(everything=not settled.is_whole, paths=unread),
+    )
+    await _store(plan, settled.notebook, job, tally)
+    if job.origin is not None and settled.is_own:
+        await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
+    return (*settled.notes, *plan.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some commands of a notebook, which share its receipt."""
+
+    id: str
+    citizen_id: str
+    command_id: str
+    entries: tuple[Command, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.entries)
+
+    def shared(self) -> frozenset[str]:
+        return frozenset()
+
+    def commands(self) -> Iterator[Command]:
+        return iter(self.entries)
+
+
+async def _store(plan: NotebookPlan, notebook: Notebook, job: Job, tally: Tally) -> None:
+    for command in plan.unchanged:
+        tally.count_command(command)
+        tally.counts["duplicates"] += 1
+    job.advance(len(plan.unchanged))
+    if plan.new:
+        await store(_Part(notebook.id, notebook.citizen_id, notebook.command_id, plan.new), job, tally)
+    if plan.changes or plan.links:
+        changes = (*plan.changes, *plan.links)
+        await store(CommandFile(notebook.id, notebook.citizen_id, changes), job, tally)
+
+
+async def _load(graph: Graph, job: Job) -> Shelf:
+    """All stored notes of the citizen; none when its graph does not exist."""
+    if not await job.deps.graphs.for_reading(graph.name):
+        return Shelf([], {}, {})
+    stored = await notes.read_notes(graph)
+    return Shelf.of(stored, await notes.read_note_links(graph, [row.id for row in stored]), job.now)
+
+
+class _Settled(NamedTuple):
+    """A notebook under the id of the stored folder that it is, and the stored note of each of its notes.
+
+    `is_whole`: its notes are all that the folder holds. `is_own`: the folder itself was ingested before or is new,
+    and not only one above it.
+    """
+
+    notebook: Notebook
+    matched: dict[str, StoredDocument]
+    is_whole: bool
+    is_own: bool = True
+    notes: tuple[str, ...] = ()
+
+
+async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph: Graph | None) -> _Settled:
+    """Find the stored folder that a folder is: by its place, by the place of one above it, else by content."""
+    if origin is not None and graph is not None:
+        above = [path for path in (origin.path, *origin.path.parents) if _is_within(origin.path, path)]
+        known = await places.known_at(above, origin, graph, given=notebook.id)
+        if known:
+            path = max(known, key=lambda path: known[path].since)
+            if path == origin.path:
+                return _settled_as(replace(notebook, id=known[path].id), shelf)
+            inside = origin.path.relative_to(path)
+            folder = inside if origin.is_folder else inside.parent
+            moved = _below(replace(notebook, id=known[path].id), folder)
+            matched = match_documents(moved.documents, moved.id, shelf, whole=False)
+            return _Settled(moved, matched, is_whole=False, is_own=False)
+    return _by_content(notebook, shelf, origin)
+
+
+def _is_within(path: PurePath, above: PurePath) -> bool:
+    """True when ingesting the upper folder takes in the lower path: hidden folders are left out."""
+    return not any(part.startswith(".") for part in path.relative_to(above).parts)
+
+
+def _below(notebook: Notebook, folder: PurePath) -> Notebook:
+    """The notebook with its notes in this folder of it."""
+    if not folder.parts:
+        return notebook
+    prefix = folder.as_posix()
+    documents = (
+        replace(document, path=f"{prefix}/{document.path}", mentions=_paths_below(prefix, document.mentions))
+        for document in notebook.documents
+    )
+    return replace(notebook, documents=tuple(documents))
+
+
+def _paths_below(prefix: str, paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{prefix}/{path}" for path in paths)
+
+
+def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _Settled:
+    stored = [one for one in shelf.of_folder(notebook.id) if not one.gone]
+    settled = _settled_as(notebook, shelf)
+    if stored and is_same_folder(notebook.documents, settled.matched, len(stored)):
+        met = {found.row.id for found in settled.matched.values()}
+        return settled._replace(is_whole=2 * sum(one.row.id in met for one in stored) >= len(stored))
+    former = folder_of_content(notebook.documents, shelf)
+    if former is not None:
+        note = f"the folder {notebook.id} is the stored folder {former}, from another place"
+        return _settled_as(replace(notebook, id=former), shelf)._replace(notes=(note,))
+    if not stored or origin is None:
+        return settled._replace(is_whole=not stored)
+    other = places.apart(notebook.id, origin, origin.path)
+    note = f"other notes are stored under the name {notebook.id}: these are {other}"
+    return _settled_as(replace(notebook, id=other), shelf)._replace(notes=(note,))
+
+
+def _settled_as(notebook: Notebook, shelf: Shelf) -> _Settled:
+    return _Settled(notebook, match_documents(notebook.documents, notebook.id, shelf), is_whole=True)

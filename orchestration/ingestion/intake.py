@@ -1,0 +1,67 @@
+"""Parses the files of an ingestion so that a bad one does not keep the others out. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from orchestration.ingestion.episodes import Episode
+from orchestration.ingestion.formats import FileSet, ParsedFiles, parse
+from schemas.errors import InvalidRequest
+
+
+class Intake(NamedTuple):
+    """Parsed files, and the names of the files that could not be parsed at all."""
+
+    parsed: ParsedFiles
+    unread: frozenset[str] = frozenset()
+
+
+def parse_readable(form: str | None, files: FileSet) -> Intake:
+    """Parse the files that can be parsed; `faults` of the parsed files has the others, one line each.
+
+    Raises InvalidRequest as `parse` does when there is no file that can be parsed.
+    """
+    try:
+        parsed = parse(form, files)
+    except InvalidRequest:
+        if len(files.files) < 2:
+            raise
+        return _parse_apart(form, files)
+    return _parse_apart(form, files) if parsed.faults and len(files.files) > 1 else Intake(parsed)
+
+
+def _parse_apart(form: str | None, files: FileSet) -> Intake:
+    """Try each file alone, and parse those together that can be parsed: notes link to each other."""
+    faults: dict[str, InvalidRequest] = {}
+    for file in files.files:
+        try:
+            parse(form, replace(files, files=(file,)))
+        except InvalidRequest as error:
+            faults[file.name] = error
+    good = tuple(file for file in files.files if file.name not in faults)
+    if not good:
+        raise next(iter(faults.values()))
+    parsed = parse(form, replace(files, files=good))
+    if faults and len(good) == 1:
+        parsed = _as_one_of_several(parsed, files.name, good[0].name)
+    unread = tuple(error.detail for error in faults.values())
+    return Intake(replace(parsed, faults=(*unread, *parsed.faults)), frozenset(faults))
+
+
+def _as_one_of_several(parsed: ParsedFiles, folder: str, file: str) -> ParsedFiles:
+    """A chat of a folder has the name of its file in its id, also when it is the only one that could be read."""
+    items = (
+        replace(item, id=f"{folder}/{file}") if isinstance(item, Episode) and item.id == folder else item
+        for item in parsed.items
+    )
+    return replace(parsed, items=tuple(items))
+
+
+def parse_strictly(form: str | None, files: FileSet) -> Intake:
+    """Parse all files. Raises InvalidRequest with every fault when one of them cannot be parsed."""
+    intake = parse_readable(form, files)
+    faults = intake.parsed.faults
+    if faults:
+        raise InvalidRequest("; ".join(faults), remedy="Nothing was stored.", faults=faults)
+    return intake
