@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from schemas.base import CitizenId, Frozen, Whole
-from schemas.filters import Filtered
-from schemas.intention import ALL_LEVELS, Levels, Plural, QueryText
+from schemas.intention import ALL_LEVELS, Filtered, Levels, Plural, QueryText
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import Moment
 

@@ -22,8 +22,7 @@ from schemas.base import (
     rewrite_map_schema,
 )
 from schemas.commands.links import RelationType
-from schemas.filters import Filtered
-from schemas.intention import ALL_LEVELS, Plural
+from schemas.intention import ALL_LEVELS, Filtered, Plural
 from schemas.memory import Abstraction, ConsciousnessNode, Level
 from schemas.temporal import Moment
 

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict
 
 from schemas.citizen import Drive
-from schemas.filters import Filters
-from schemas.intention import Plurality, QueryMode, Rerank
+from schemas.intention import Filters, Plurality, QueryMode, Rerank
 from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source, Step
 from schemas.temporal import TemporalMode
 from schemas.upkeep import RepairTask

@@ -9,8 +9,7 @@ from pydantic import AfterValidator, Field
 from schemas.base import CitizenId, Emotions, Flag, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
-from schemas.filters import Filters
-from schemas.intention import QueryMode, check_not_blank
+from schemas.intention import Filters, QueryMode, check_not_blank
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import Moment
 

@@ -23,7 +23,7 @@ from orchestration.identifiers import link_name
 from orchestration.writing.records import tag_names
 from schemas.base import Name, ShortText
 from schemas.commands import RelationType
-from schemas.filters import Filters, Label
+from schemas.intention import Filters, Label
 from schemas.memory import Level, Source, describe_unreadable
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory

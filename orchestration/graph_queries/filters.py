@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from orchestration.graph_queries.existing_graphs import View
 from schemas.errors import Fault, StoreTimeout
 from schemas.field_names import nearest
-from schemas.filters import Filters
+from schemas.intention import Filters
 from schemas.memory import Level
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph

@@ -7,8 +7,7 @@ from typing import Any
 
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, seeded_numbers
-from schemas.filters import Filters
-from schemas.intention import Plural, Plurality
+from schemas.intention import Filters, Plural, Plurality
 from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.graphs.graph import GraphTarget

@@ -30,8 +30,7 @@ from orchestration.waking.told import (
     told_parts,
 )
 from schemas.errors import Fault, StoreTimeout, Unavailable
-from schemas.filters import Filters
-from schemas.intention import EMOTIONAL_MODES, QueryMode, RetrievalIntention, StateBasedRetrieval
+from schemas.intention import EMOTIONAL_MODES, Filters, QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.connection.errors import GraphMissing

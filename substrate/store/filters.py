@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from schemas.filters import Filters
-from schemas.intention import RetrievalIntention
+from schemas.intention import Filters, RetrievalIntention
 from schemas.temporal import AFTER_ALL, BEGINNING_OF_TIME, to_instant
 from substrate.emotions import normal_emotion
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from schemas.filters import Filters
+from schemas.intention import Filters
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Instant, Scope
 from schemas.wave_signal import Channel, Resonance

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from schemas.filters import Filters
+from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
 from substrate.cypher.fragments import fits, link_columns, node_columns, visible
 from substrate.cypher.query import Query

@@ -9,7 +9,7 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from schemas.commands import Supersede
-from schemas.filters import Filters
+from schemas.intention import Filters
 from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.graphs.graph import Graph

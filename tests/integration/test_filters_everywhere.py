@@ -19,8 +19,7 @@ from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.association import TagWalk
 from schemas.commands import Supersede
-from schemas.filters import Filters
-from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.intention import Filters, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.wave_signal import Resonate
 from tests.integration.store import ASKED, NOW, day, found, ids, moment, remember, stored
@@ -218,7 +217,7 @@ async def _notes_of_ways(deps: Deps, filters: dict[str, Any]) -> list[tuple[str,
     ("filters", "note"),
     [
         ({"speakers": ["luca"]}, "no memory has the speaker 'luca': did you mean 'Luca'?"),
-        ({"tags": ["wint"]}, "no memory has the tag 'wint': did you mean 'wind'?"),
+        ({"tags": ["salts"]}, "no memory has the tag 'salts': did you mean 'salt'?"),
         ({"episodes": ["mondays", "monday"]}, "no memory has the episode 'mondays': did you mean 'monday'?"),
         ({"sources": ["upkeep"]}, "no memory has the source 'upkeep'; there are 'citizen', 'tool', 'system'"),
     ],

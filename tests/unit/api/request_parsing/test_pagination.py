@@ -9,7 +9,7 @@ import pytest
 
 from api.request_parsing.pagination import LinkListRequest, ListKind, MemoryListRequest, read_page
 from schemas.errors import InvalidRequest, NotFound
-from schemas.filters import Filters
+from schemas.intention import Filters
 from schemas.temporal import to_datetime
 from substrate.graphs.graph import Graph
 from substrate.store.listing import ListPage, ListPosition, ListQuery

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestration.graph_queries.filters import Fewest, describe_unknown, find_fewest, unknown_values
-from schemas.filters import Filters
+from schemas.intention import Filters
 from substrate.store.held_values import MANY
 
 

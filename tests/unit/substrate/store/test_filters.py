@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.filters import Filters
-from schemas.intention import RetrievalIntention
+from schemas.intention import Filters, RetrievalIntention
 from schemas.temporal import to_instant
 from substrate.emotions import normal_emotion
 from substrate.store.filters import EVERY_MEMORY, UNFILTERED, felt_values, filter_values
