@@ -78,7 +78,7 @@ async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
     scope = retrieval.choose_scope(intention, moment)
     view = await open_view(intention.citizen_id, intention.query_levels, scope, rt.deps, now=moment)
     asked = read_question(question.text, to_datetime(scope.moment(moment)))
-    extraction = await extract(asked.text, view, rt.deps)
+    extraction = await extract(asked, view, rt.deps)
     return six_queries.prepare_queries(
         intention, asked, extraction.lexicons, view, embedding=extraction.embedding, far=rt.deps.far, fewest={}
     )

@@ -23,6 +23,7 @@ from orchestration.question.lexicon import (
     list_phrases,
     match_names,
 )
+from orchestration.question.reading import Question
 from schemas.errors import Fault, StoreTimeout
 from schemas.language_model import ModelCall
 from schemas.memory import Level
@@ -52,29 +53,33 @@ class Suggestion(NamedTuple):
     calls: tuple[ModelCall, ...] = ()
 
 
-async def extract(text: str, view: View, deps: Deps) -> Extraction:
+async def extract(question: Question, view: View, deps: Deps) -> Extraction:
     """Look the words of a question up in each graph, embed it, and add the names that a language model finds.
+
+    Words and embedding are those of its content: the day on which something was said is no word of it.
 
     Raises Unavailable when the engine or the embedder does not answer.
     """
     (lexicons, embedding), suggestion = await asyncio.gather(
-        _look_up_and_embed(text, view, deps), suggest_names(text, view, deps)
+        _look_up_and_embed(question, view, deps), suggest_names(question.text, view, deps)
     )
     if suggestion.names:
         lexicons = await add_suggested(lexicons, suggestion.names, view)
     return Extraction(lexicons, embedding, suggestion.calls)
 
 
-async def _look_up_and_embed(text: str, view: View, deps: Deps) -> tuple[dict[Level, Lexicon], list[float]]:
+async def _look_up_and_embed(
+    question: Question, view: View, deps: Deps
+) -> tuple[dict[Level, Lexicon], list[float]]:
     """Which names are left out of the embedding depends on the lexicons."""
-    lexicons = await look_up_lexicons(text, view)
+    lexicons = await look_up_lexicons(question.text, view, content=question.content)
     apart = lexicons.values() if deps.channel_weights.named_apart else ()
-    return lexicons, await deps.embedder.embed_query(embedding_text(text, apart))
+    return lexicons, await deps.embedder.embed_query(embedding_text(question.content, apart))
 
 
-async def look_up_lexicons(text: str, view: View) -> dict[Level, Lexicon]:
-    """The lexicon of each graph of the view."""
-    words = query_words(text)
+async def look_up_lexicons(text: str, view: View, *, content: str | None = None) -> dict[Level, Lexicon]:
+    """The lexicon of each graph of the view. Names are looked for in the text, words in its `content`."""
+    words = query_words(text if content is None else content)
     lookups = (look_up_lexicon(target.graph, text, words, past=target.past) for target in view.targets.values())
     return dict(zip(view.targets, await asyncio.gather(*lookups), strict=True))
 

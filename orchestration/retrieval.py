@@ -79,7 +79,7 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
     moment = scope.moment(now)
     question = read_question(intention.query_text, to_datetime(moment))
     extraction, filtered = await asyncio.gather(
-        extract(question.text, view, deps), read_filters(intention.filters, view)
+        extract(question, view, deps), read_filters(intention.filters, view)
     )
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
     timer.end("embed_and_extract")

@@ -25,7 +25,7 @@ from substrate.store import search
 GRACE_SECONDS = 0.25
 
 type QueryKind = Literal[
-    "vector", "graph", "pools", "records", "anchors", "walk", "resonance",
+    "vector", "graph", "period", "pools", "records", "anchors", "walk", "resonance",
     "cue", "words", "lately", "after", "solved",
 ]  # fmt: skip
 
@@ -84,7 +84,10 @@ def collect_candidates(
     for result in results:
         kind = result.request.kind
         named = {entity.id for entity in lexicons[result.level].entities} if kind == "graph" else ()
-        candidates.add(result.level, result.rows, likeness=kind == "vector", named=named)
+        if kind == "period":
+            candidates.add_begun(result.level, result.rows)
+        else:
+            candidates.add(result.level, result.rows, likeness=kind == "vector", named=named)
     return candidates
 
 

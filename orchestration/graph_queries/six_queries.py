@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import combinations
 from typing import Any, Final
 
@@ -14,9 +15,10 @@ from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
 from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
+from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from schemas.temporal import Scope
+from schemas.temporal import Period, Scope
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import search
 from substrate.store.filters import felt_values
@@ -35,6 +37,9 @@ BROAD_POOL, BROAD_EXPANDED = 160, 60
 """For a broad question: its answer is not among the nearest alone."""
 MIN_POOL = 40
 """Candidates of each query at least: ranking needs more to choose from than a short answer shows."""
+SHORT: Final = timedelta(days=4) // timedelta(microseconds=1)
+"""A period of up to so many microseconds is looked at with the time after it."""
+AFTERMATH: Final = timedelta(days=2) // timedelta(microseconds=1)
 WORDS_ALONE: Final = 120
 """Starts of the traversal where there is no embedding to find what shares no word with the question."""
 
@@ -46,8 +51,7 @@ class Reach:
     `pool` candidates per query; of the first `expanded_hits` by likeness and the first `expanded_anchors` by words
     the strongest `first_hop` links each; from the first `far` of both a second link. On the development
     conversations fewer cost recall, and more brought little for their time. `instructions`: standing instructions
-    of the asker are starts too. `no_anchors`: words that are searched only when there are no others, because a
-    date stands in every session.
+    of the asker are starts too. `periods`: those that the question names; what they hold is found too.
     """
 
     pool: int
@@ -58,7 +62,7 @@ class Reach:
     second_starts: int = 3
     second_hop: int = 3
     instructions: bool = field(default=False, kw_only=True)
-    no_anchors: frozenset[str] = field(default=frozenset(), kw_only=True)
+    periods: tuple[NamedPeriod, ...] = field(default=(), kw_only=True)
 
     def values(self, expanded: int) -> dict[str, int]:
         """The parameters of a query that follows the links of its first `expanded` starts."""
@@ -74,11 +78,11 @@ class Reach:
 
 def choose_reach(question: Question, limit: int, embedding: Sequence[float], far: int) -> Reach:
     """How far to look for an answer of `limit` memories per level; farther by words without an embedding."""
-    pool, time_words = max(MIN_POOL, 2 * limit), question.time_words
+    pool, periods = max(MIN_POOL, 2 * limit), question.periods
     if question.broad:
-        reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far, no_anchors=time_words)
+        reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far, periods=periods)
     else:
-        reach = Reach(pool, far=far, instructions=question.seeks_action, no_anchors=time_words)
+        reach = Reach(pool, far=far, instructions=question.seeks_action, periods=periods)
     if embedding:
         return reach
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
@@ -125,6 +129,8 @@ def build_queries(
             values = {**shared, "embedding": list(embedding)}
             requests.append(build_vector_query(target, lexicon, values, reach, fewest=fewest.get(level)))
         requests.append(build_graph_query(target, lexicon, shared, reach))
+        if reach.periods:
+            requests.append(build_period_query(target, shared, reach, embedding))
         if intention.plurality is not None:
             words, moment = discriminative_terms(lexicon), view.scope.moment(view.now)
             pools = build_pool_query(intention, intention.plurality, target, words, values=shared, moment=moment)
@@ -183,21 +189,39 @@ def build_graph_query(
         "instruction_words": [INSTRUCTION_WORDS] if reach.instructions else [],
         "askers": sorted(ASKING),
     }
-    first, *wider = [{**values, "words": words} for words in _build_word_queries(lexicon, reach)]
+    first, *wider = [{**values, "words": words} for words in _build_word_queries(lexicon)]
     again = tuple((query, values) for values in wider)
     return QueryRequest("graph", target, query, first, reach.expanded_anchors, again)
 
 
-def _build_word_queries(lexicon: Lexicon, reach: Reach) -> list[str]:
+def build_period_query(
+    target: GraphTarget, values: Mapping[str, Any], reach: Reach, embedding: Sequence[float]
+) -> QueryRequest:
+    """What began in the periods that the question names: of each graph the nearest to it; without an embedding
+    the earliest."""
+    texts = search.THEN if target.past else search.NOW
+    periods = [_with_aftermath(each.period) for each in reach.periods]
+    values = {**values, "periods": periods, "limit": reach.pool}
+    if not embedding:
+        return QueryRequest("period", target, texts.begun, values)
+    return QueryRequest("period", target, texts.begun_near, {**values, "embedding": list(embedding)})
+
+
+def _with_aftermath(period: Period) -> list[int]:
+    """The ends of a period; of one of a few days the days after it too, on which people tell of it."""
+    is_short = period.end - period.start <= SHORT
+    return [period.start, period.end + AFTERMATH if is_short else period.end]
+
+
+def _build_word_queries(lexicon: Lexicon) -> list[str]:
     """Full-text queries, sent in turn as long as too few memories are found.
 
-    For the discriminative terms without the `no_anchors` of the reach and the names of those who speak, unless
-    nothing would be left. When all are common, first for memories that hold two of them: each word is in
-    thousands.
+    For the discriminative terms without the names of those who speak, unless nothing would be left. When all are
+    common, first for memories that hold two of them: each word is in thousands.
     """
     terms = discriminative_terms(lexicon)
     names = {word for name in lexicon.speakers() for word in name_key(name).split()}
-    terms = [term for term in terms if term not in names | reach.no_anchors] or terms
+    terms = [term for term in terms if term not in names] or terms
     pairs = combinations(terms, 2) if all(is_common(term, lexicon) for term in terms) else ()
     both = "|".join(f"({term} {other})" for term, other in pairs)
     return [both, "|".join(terms)] if both else ["|".join(terms)]

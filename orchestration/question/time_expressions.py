@@ -1,121 +1,249 @@
-"""Finds the times that a question names, as periods of valid time: "in May", "7 May 2023", "last week". Pure."""
+"""Finds the times that a question names, as periods of valid time, and the order or the event it asks for. Pure.
+
+"yesterday", "last Tuesday", "at Easter", "between March and May" are periods; "when did I last" and "the first
+time" ask for the latest and the earliest; "before the trip" and "on my birthday" name an event, whose time some
+memory tells. The words of each language stand in its file in `languages/`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import datetime, timedelta
-from itertools import islice
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple
 
-from dateutil import parser
-from dateutil.relativedelta import MO, relativedelta
+from orchestration.question.calendar import LESS_SURELY, Span, find_spans
+from orchestration.question.languages import UNITS, QuestionLanguage, TimePhrase, languages
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Period, to_instant
+from substrate.text import STOP_WORDS
 
-from schemas.temporal import Period, to_instant
-
-GRACE: Final = timedelta(days=7)
-"""People tell what happened within days: a period counts as this much longer than it was."""
-YEARS_BACK: Final = 25
-"""A month without a year is that month in each of the last 25 years, for a question may be about an old talk."""
-MAX_DATES: Final = 16
-"""At most so many dates of each form are read: a month without a year alone makes 26 periods."""
-
-_MONTHS: Final = (
-    "january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec"
-)
-_DAY: Final = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?"
-_DATE: Final = re.compile(
-    rf"(?P<lead>\b(?:in|on|of|since|by|during|until|before|after|from|early|late|mid|last|this)\s+)?"
-    rf"(?:\b{_DAY.format('before')}\s+(?:of\s+)?)?\b(?P<month>{_MONTHS})\b\.?"
-    rf"(?:\s+{_DAY.format('after')}\b(?!\d))?(?:,?\s+(?P<year>(?:1[6-9]|2[0-2])\d\d)\b)?"
-)
-_WORDS_TOO: Final = frozenset(("march", "may", "mar", "dec", "sep"))
-"""Months that are also other words: they count only next to a preposition or a number."""
+MAX_PHRASES: Final = 16
+"""Of so many different phrases of time the periods are read; the words of all of them are left out."""
+NEARBY: Final = timedelta(days=28)
+"""What was before or after a time was within so long of it."""
+MAX_TOLD: Final = timedelta(days=4)
+"""A message that says "on Friday" tells of that day; one that says "in June" tells of nothing so sharp."""
+_TOLD: Final = frozenset(("yesterday", "day_before_yesterday", "date", "ago", "weekend", "last_weekend", "weekday",
+                          "last_weekday", "feast"))  # fmt: skip
 _ISO: Final = re.compile(r"\b((?:1[6-9]|2[0-2])\d\d)-(\d{1,2})-(\d{1,2})\b")
-_YEAR: Final = re.compile(r"\b(?:in|of|since|during)\s+((?:1[6-9]|2[0-2])\d\d)\b")
-_AGO: Final = re.compile(r"\b(\d{1,3}|an?|one|two|three|four|five|six)\s+(day|week|month|year)s?\s+ago\b")
-_NEAR: Final = re.compile(r"\b(today|yesterday|(?:last|past|this)\s+(?:week|month|year|weekend))\b")
-_COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_LENGTHS: Final = {
-    "day": relativedelta(days=1),
-    "week": relativedelta(weeks=1),
-    "month": relativedelta(months=1),
-    "year": relativedelta(years=1),
-}
+
+type Seeking = Literal["latest", "earliest"]
+type Side = Literal["before", "after", "on"]
 
 
-def find_windows(text: str, now: datetime) -> tuple[Period, ...]:
-    """The periods that a text names, seen from `now`: in UTC, closed-open, each `GRACE` longer than it was.
+class NamedPeriod(NamedTuple):
+    """A period that a question names. `weight`, in (0, 1]: how surely it is meant."""
 
-    Of each form the first `MAX_DATES` count. A date that does not exist (31 June) or cannot be stored is skipped.
+    period: Period
+    weight: float = 1.0
+
+
+class Event(NamedTuple):
+    """An event by whose time a question names its own: before it, after it, or on its day.
+
+    `away`: how long before or after; None where the question does not say. `birthday`: it is one.
     """
-    lower = text.lower()
-    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    spans = [*_read_dates(lower, day), *_read_relative(lower, day)]
-    return tuple(dict.fromkeys(Period(to_instant(start), to_instant(end + GRACE)) for start, end in spans))
+
+    text: str
+    side: Side
+    away: timedelta | None = None
+    birthday: bool = False
 
 
-def find_time_words(text: str) -> frozenset[str]:
-    """The words by which a text names dates, in lower case: `find_windows` reads them, they say nothing else."""
-    lower = text.lower()
-    dates = [match[0] for match in _DATE.finditer(lower) if _is_date(match)]
-    years = [match[0] for pattern in (_ISO, _YEAR) for match in pattern.finditer(lower)]
-    return frozenset(word for phrase in (*dates, *years) for word in re.findall(r"\w+", phrase))
+class Times(NamedTuple):
+    """What a text says of time.
+
+    `periods`: those it names, the likeliest first. `rest`: the text without the phrases that name them; the text
+    itself if no word would be left. `alone`: it names a time and no subject ("what happened yesterday?").
+    """
+
+    periods: tuple[NamedPeriod, ...] = ()
+    rest: str = ""
+    alone: bool = False
+    seeking: Seeking | None = None
+    event: Event | None = None
 
 
-def _is_date(match: re.Match[str]) -> bool:
-    number = match["before"] or match["after"] or match["year"]
-    return bool(number or match["lead"]) or match["month"] not in _WORDS_TOO
+class _Found(NamedTuple):
+    """A phrase and what it means. `bare`: one word that is also another, and means a time only beside others."""
+
+    start: int
+    end: int
+    spans: Sequence[Span]
+    bare: bool = False
 
 
-type _Span = tuple[datetime, datetime]
+def read_times(text: str, now: datetime) -> Times:
+    """What a text says of time, seen from `now` in its zone: a day begins at midnight there.
+
+    A date that does not exist (31 June), one that cannot be stored and a time in the future name no period, and
+    their words stay in the text.
+    """
+    known = languages()
+    phrases = _distinct(found for language in known for found in language.find_phrases(text))
+    local = now.replace(tzinfo=None)
+    named = [each for each in _find_all(text, phrases, local) if each.spans]
+    named = list(_join_ranges(text, [_relate(text, each, local, known) for each in named], known))
+    named = [each for each in named if not each.bare]
+    spans = dict.fromkeys(span for each in _first_of(named) for span in each.spans)
+    periods = (_to_period(span, now.tzinfo or UTC) for span in spans)
+    event = None if any(each.spans for each in named) else _find_event(text, known)
+    rest = _cut(text, named)
+    alone = bool(named) and (rest == text or any(_is_general(rest, language) for language in known))
+    found = tuple(each for each in periods if each)
+    return Times(found, rest, alone, _find_seeking(text, known), event)
 
 
-def _read_dates(text: str, day: datetime) -> Iterator[_Span]:
-    named = dict.fromkeys(
-        (match["before"] or match["after"], match["month"], match["year"])
-        for match in _DATE.finditer(text)
-        if _is_date(match)
-    )
-    for number, month, year in islice(named, MAX_DATES):
-        years = [year] if year else range(day.year - YEARS_BACK, day.year + 1)
-        for each in years:
-            yield from _read_span(f"{number or 1} {month} {each}", "day" if number else "month", day)
-    for date in islice(dict.fromkeys(match[0] for match in _ISO.finditer(text)), MAX_DATES):
-        yield from _read_span(date, "day", day)
-    for year in islice(dict.fromkeys(_YEAR.findall(text)), MAX_DATES):
-        yield from _read_span(f"{year}-01-01", "year", day)
+def read_told_times(text: str, sent: datetime) -> list[Period]:
+    """The days that a message of the moment `sent` tells of: "yesterday" is the day before it was sent."""
+    local = sent.replace(tzinfo=None)
+    phrases = (found for language in languages() for found in language.find_phrases(text) if found.kind in _TOLD)
+    firsts = [spans[0] for found in phrases if (spans := find_spans(found, local))]
+    sharp = (_to_period(span, sent.tzinfo or UTC) for span in firsts if span.end - span.start <= MAX_TOLD)
+    return [each.period for each in sharp if each]
 
 
-def _read_span(date: str, length: str, day: datetime) -> Iterator[_Span]:
-    try:
-        start = parser.parse(date, default=day.replace(month=1, day=1))
-    except ValueError:
+def _distinct(phrases: Iterable[TimePhrase]) -> list[TimePhrase]:
+    """The phrases in order; of those that overlap the longest, of equally long ones that of the first language."""
+    kept: list[TimePhrase] = []
+    for phrase in sorted(phrases, key=lambda phrase: (phrase.start, phrase.start - phrase.end)):
+        if not kept or phrase.start >= kept[-1].end:
+            kept.append(phrase)
+        elif phrase.end - phrase.start > kept[-1].end - kept[-1].start:
+            kept[-1] = phrase
+    return kept
+
+
+def _find_all(text: str, phrases: Sequence[TimePhrase], now: datetime) -> list[_Found]:
+    """All phrases with what they mean, a date such as 2025-03-07 among them, in order."""
+    found = [_Found(phrase.start, phrase.end, find_spans(phrase, now), phrase.bare) for phrase in phrases]
+    for match in _ISO.finditer(text):
+        year, month, day = map(int, match.groups())
+        phrase = TimePhrase("date", *match.span(), {"year": year, "month": month, "day": day})
+        found.append(_Found(phrase.start, phrase.end, find_spans(phrase, now)))
+    return sorted(found, key=lambda each: each.start)
+
+
+def _first_of(named: Sequence[_Found]) -> list[_Found]:
+    """The first `MAX_PHRASES` that differ in what they mean."""
+    distinct: dict[tuple[Span, ...], _Found] = {}
+    for each in named:
+        distinct.setdefault(tuple(each.spans), each)
+        if len(distinct) >= MAX_PHRASES:
+            break
+    return list(distinct.values())
+
+
+def _relate(text: str, each: _Found, now: datetime, known: Sequence[QuestionLanguage]) -> _Found:
+    """What the word right before the phrase makes of it: since, until, before, after."""
+    before = text[max(0, each.start - 24) : each.start]
+    for language in known:
+        for relation in ("since", "until", "before", "after"):
+            if match := language.relations[relation].search(before):
+                spans = [moved for span in each.spans for moved in _moved(span, relation, now)]
+                return _Found(each.start - len(match[0]), each.end, spans)
+    return each
+
+
+def _moved(span: Span, relation: str, now: datetime) -> Iterator[Span]:
+    """The span as a beginning or an end; what is only near it is meant less surely."""
+    if relation == "since":
+        yield Span(span.start, max(now, span.end), span.weight)
         return
-    yield start, start + _LENGTHS[length]
+    if relation == "after":
+        yield Span(span.end, span.end + NEARBY, span.weight)
+    else:
+        yield Span(span.start - NEARBY, span.start, span.weight)
+    yield span._replace(weight=span.weight * LESS_SURELY)
 
 
-def _read_relative(text: str, day: datetime) -> Iterator[_Span]:
-    for count, length in _AGO.findall(text):
-        back = _COUNTS.get(count) or int(count)
-        if back < day.year - 1700 or length in ("day", "week"):
-            start = day - back * _LENGTHS[length]
-            yield start, start + _LENGTHS[length]
-    for near in _NEAR.findall(text):
-        yield _read_near(near, day)
+def _join_ranges(text: str, named: Sequence[_Found], known: Sequence[QuestionLanguage]) -> Iterator[_Found]:
+    """The phrases; "between A and B" is one."""
+    joined = False
+    for first, second in pairwise((*named, None)):
+        if joined:
+            joined = False
+        elif first is not None and second is not None and (match := _range_start(text, first, second, known)):
+            joined = True
+            yield _Found(first.start - match, second.end, [*_ranges(first.spans, second.spans)])
+        elif first is not None:
+            yield first
 
 
-def _read_near(near: str, day: datetime) -> _Span:
-    if near in ("today", "yesterday"):
-        start = day if near == "today" else day - timedelta(days=1)
-        return start, start + timedelta(days=1)
-    which, length = near.split()
-    length = "week" if length == "weekend" else length
-    begins = {
-        "week": day + relativedelta(weekday=MO(-1)),
-        "month": day.replace(day=1),
-        "year": day.replace(month=1, day=1),
-    }
-    start = begins[length] if which == "this" else begins[length] - _LENGTHS[length]
-    return start, start + _LENGTHS[length]
+def _range_start(text: str, first: _Found, second: _Found, known: Sequence[QuestionLanguage]) -> int | None:
+    """How many signs before the first phrase the range begins; None when the two make none."""
+    before, between = text[max(0, first.start - 24) : first.start], text[first.end : second.start]
+    for language in known:
+        opening = language.relations["between"].search(before)
+        if opening and len(between) < 24 and language.relations["and"].fullmatch(between):
+            return len(opening[0])
+    return None
+
+
+def _ranges(firsts: Sequence[Span], seconds: Sequence[Span]) -> Iterator[Span]:
+    """To the end of each second span from the start of the last first one before it."""
+    for second in seconds:
+        earlier = [first.start for first in firsts if first.start < second.end]
+        if earlier:
+            yield Span(max(earlier), second.end, second.weight)
+
+
+def _to_period(span: Span, zone: tzinfo) -> NamedPeriod | None:
+    try:
+        start, end = (to_instant(edge.replace(tzinfo=zone)) for edge in (span.start, span.end))
+    except OverflowError:
+        return None
+    if not BEGINNING_OF_TIME < start < end < END_OF_TIME:
+        return None
+    return NamedPeriod(Period(start, end), span.weight)
+
+
+def _cut(text: str, named: Sequence[_Found]) -> str:
+    """The text without these phrases; the text itself if no word would be left."""
+    kept, place = [], 0
+    for each in named:
+        kept.append(text[place : max(place, each.start)])
+        place = max(place, each.end)
+    left = re.sub(r"\s+(?=[?!.,;:]|$)", "", " ".join(" ".join((*kept, text[place:])).split()))
+    return left if named and re.search(r"\w", left) else text
+
+
+def _is_general(text: str, language: QuestionLanguage) -> bool:
+    said = re.findall(r"\w+", text.lower())
+    return all(word in language.general or word in STOP_WORDS for word in said)
+
+
+def _find_seeking(text: str, known: Sequence[QuestionLanguage]) -> Seeking | None:
+    for language in known:
+        if language.seeking["latest"].search(text):
+            return "latest"
+        if language.seeking["earliest"].search(text):
+            return "earliest"
+    return None
+
+
+def _find_event(text: str, known: Sequence[QuestionLanguage]) -> Event | None:
+    for language in known:
+        if match := language.events["on"].search(text):
+            return Event(match["event"], "on", birthday=True)
+        sides: tuple[Literal["before", "after"], ...] = ("before", "after")
+        for side in sides:
+            if match := language.events[side].search(text):
+                return Event(_event_text(match["event"], language), side, _away(match, language))
+    return None
+
+
+def _event_text(text: str, language: QuestionLanguage) -> str:
+    end = language.events["ends"].search(text) if "ends" in language.events else None
+    return text[: end.start()] if end and end.start() else text
+
+
+def _away(match: re.Match[str], language: QuestionLanguage) -> timedelta | None:
+    """How long before or after the event, to the day; None where the text does not say."""
+    unit, number = match["oneunit_0"] or match["unit_0"], match["number_0"] or "1"
+    if not unit:
+        return None
+    lengths = {"hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}
+    count = int(number) if number.isdigit() else language.places["number"].get(number.lower(), 1)
+    return timedelta(days=count * lengths[UNITS[language.places["unit"][unit.lower()]]])

@@ -32,8 +32,8 @@ _NO_LINK = (None,) * NODE_START
 class Candidate:
     """A memory record in row form: from `NODE_START` on, `row` is in the order of `NODE_COLUMNS`.
 
-    `likeness` is its cosine similarity to the question in [−1, 1], and `likeness_rank` its rank by it, from 1;
-    None and 0 when the vector search did not return it. `hops` is the shortest distance from a start node, in
+    `likeness` is its cosine similarity to the question in [−1, 1]; None when no search returned it.
+    `likeness_rank` is its rank by it, from 1; 0 when the vector search did not return it. `hops` is the shortest distance from a start node, in
     links; None when only the vector search returned it. `named`: the question names it. `is_other_version`: it is
     shown because another version of the same memory is.
     """
@@ -107,6 +107,16 @@ class Candidates:
             elif memory.hops is None or hop < memory.hops:
                 memory.hops = hop
                 memory.named = memory.named or (hop == 0 and row[ID] in named)
+
+    def add_begun(self, level: Level, rows: Iterable[Sequence[Any]]) -> None:
+        """Add the rows of the query for the periods that the question names: their scores are cosine distances,
+        or null without an embedding.
+        """
+        for row in rows:
+            key = (level, row[ID], row[VERSION])
+            memory = self.memories.setdefault(key, Candidate(key, row))
+            if memory.likeness is None and row[SCORE] is not None:
+                memory.likeness = 1.0 - float(row[SCORE])
 
     def add_versions(self, level: Level, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:
         """Add other versions of the memories selected; return the keys of those that are no candidates yet.

@@ -24,6 +24,7 @@ from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import bm25_scores, lexical_text, word_weights
 from orchestration.ranking.spreading import SpreadWeights, spread
+from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
 from substrate.text import name_key, stems
@@ -44,7 +45,7 @@ class ChannelWeights:
 
     `likeness`: share of likeness in base relevance; the rest is words. `named_apart`: the names of speakers are
     left out of the text that is embedded and out of the words of a turn. `time`: for a memory within a period that
-    the question names. `gain`, `answer`: see `SpreadWeights`. `session`: for the best memories of the same
+    the question names; `seeking`: for the latest or earliest, where it asks for that. `gain`, `answer`: see `SpreadWeights`. `session`: for the best memories of the same
     session. `speaker`: for the words of a speaker that the question names; `own`: for those of the asker, in a
     question of the first person; `other`: for those of the answering side, in a question about these.
     `instruction`: for a standing instruction of the asker, where something is to be done. `breadth`: what a memory
@@ -54,7 +55,8 @@ class ChannelWeights:
 
     likeness: float = 0.5
     named_apart: bool = True
-    time: float = 0.2
+    time: float = 1.2
+    seeking: float = 0.2
     gain: float = 0.85
     answer: float = 0.3
     session: float = 0.45
@@ -124,14 +126,16 @@ def ranking_question(
 def likeness_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """Likeness to the question, stretched to [0, 1] between the least and the greatest of the candidates.
 
-    A candidate that the vector search did not find has 0.
+    A candidate that no search by likeness found has 0. One that was found for its time alone does not stretch.
     """
     memories = candidates.memories
-    values = [memory.likeness for memory in memories.values() if memory.likeness is not None]
+    values = [
+        memory.likeness for memory in memories.values() if memory.likeness is not None and memory.likeness_rank
+    ]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     low, width = (low, high - low) if high > low else (high - 1.0, 1.0)
     return {
-        key: 0.0 if memory.likeness is None else weight * ((memory.likeness - low) / width)
+        key: 0.0 if memory.likeness is None else weight * min(1.0, max(0.0, (memory.likeness - low) / width))
         for key, memory in memories.items()
     }
 
@@ -163,16 +167,22 @@ def _bm25(
 
 
 def time_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The weight for a candidate with likeness or words that began within a period that the question names."""
-    windows = question.question.windows
-    if not windows or not weight:
+    """How well a candidate that was not only linked fits a period that the question names, in [0, 1] × weight."""
+    read, memories = question.question, candidates.memories
+    if not weight or not read.periods:
         return {}
-    scores: dict[Key, float] = {}
-    for key, memory in candidates.memories.items():
-        began = int(memory.get("valid_at"))
-        if any(question.parts[key].values()) and any(window.contains(began) for window in windows):
-            scores[key] = weight
-    return scores
+    fits = period_fits(memories, read.periods, alone=read.of_time_alone)
+    found = {key for key, memory in memories.items() if memory.likeness is not None or memory.hops == 0}
+    return {key: weight * fit for key, fit in fits.items() if key in found or any(question.parts[key].values())}
+
+
+def seeking_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """How late a candidate is among those about what the question asks the latest of, in [0, 1] × weight; how
+    early where it asks for the earliest."""
+    if not weight:
+        return {}
+    fits = seeking_fits(candidates.memories, question.base, question.question.seeking)
+    return {key: weight * fit for key, fit in fits.items()}
 
 
 def spread_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -321,6 +331,7 @@ CHANNELS: Final = (
     Channel("likeness", likeness_score, "likeness", "base"),
     Channel("words", word_score, "words", "base"),
     Channel("time", time_score, "time", "base"),
+    Channel("seeking", seeking_score, "seeking", "relevance"),
     Channel("gain", spread_score, "spread", "relevance"),
     Channel("session", session_score, "sitting", "relevance"),
     Channel("speaker", speaker_score, SPEAKER_PART, "relevance"),

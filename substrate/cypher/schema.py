@@ -6,7 +6,7 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 """Graphs with an older version are migrated by `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
@@ -17,6 +17,8 @@ INDEXES: Final = (
     Query("index_past_state", "CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state)"),
     Query("index_past_id", "CREATE INDEX FOR (n:PastVersion) ON (n.id)"),
     Query("index_past_name", "CREATE INDEX FOR (n:PastVersion) ON (n.name_key)"),
+    Query("index_node_begun", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.valid_at)"),
+    Query("index_past_begun", "CREATE INDEX FOR (n:PastVersion) ON (n.valid_at)"),
     Query("index_tag_name", "CREATE INDEX FOR (n:Tag) ON (n.name)"),
     Query("index_receipt_command", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)"),
     Query("index_state_version", "CREATE INDEX FOR (s:PastState) ON (s.version)"),
@@ -36,8 +38,8 @@ INDEXES: Final = (
 )
 """Indexes that do not depend on the embedder.
 
-The times of memories have no range index: with one, the engine answers more slowly. The times of past states have
-one, because a search for them names both ends of a period.
+Of the times of memories only `valid_at` has a range index, for searches that name both ends of a period. The other
+conditions on time hide the column from it (`fragments.visible`): with the index, they are answered more slowly.
 """
 
 UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"), ("Receipt", "command_id"))

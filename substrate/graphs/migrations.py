@@ -76,6 +76,9 @@ CLOCK_OF_LINKS: Final = _clock(
 )
 """Each sets the clock of the graph to at least the last change of its records."""
 
+INDEX_BEGUN: Final = Query("index_node_begun", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.valid_at)")
+INDEX_PAST_BEGUN: Final = Query("index_past_begun", "CREATE INDEX FOR (n:PastVersion) ON (n.valid_at)")
+
 
 class CreateIndex(NamedTuple):
     query: Query
@@ -130,6 +133,11 @@ MIGRATIONS: Final = (
             CreateIndex(INDEX_STATE_CELL),
             ChangeRecords(FIRST_STATE),
         ),
+    ),
+    Migration(
+        4,
+        "what began in a period is found by an index",
+        (CreateIndex(INDEX_BEGUN), CreateIndex(INDEX_PAST_BEGUN)),
     ),
 )
 

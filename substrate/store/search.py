@@ -48,6 +48,8 @@ MAX_LINKS_READ: Final = "1000"
 """At most this many links of a memory, the strongest, are tested for hubs and for the moment at the other end."""
 MAX_PAST_RECORDS: Final = 20_000
 """At most this many past records that hold one of the words are tested for the moment; each takes about 1 µs."""
+MAX_BEGUN: Final = 2_000
+"""At most this many memories that began in a period are compared with a question; 2,000 take about 5 ms."""
 MAX_INSTRUCTIONS: Final = 40
 """At most this many turns of the asker that may be standing instructions are starts."""
 
@@ -275,19 +277,55 @@ def _pools(*labels: str) -> str:
     )
 
 
+def _begun(label: str) -> str:
+    """Memories that began in one of the periods, found by the index of their times."""
+    return (
+        f"UNWIND $periods AS period MATCH (m:{label}) WHERE m.valid_at >= period[0] AND m.valid_at < period[1] "
+        f"AND {visible('m')} AND {_findable('m')} WITH DISTINCT m LIMIT {MAX_BEGUN} "
+    )
+
+
+_BEGUN_ROW: Final = (
+    "WITH m, score, null AS e RETURN 0 AS hop, score, null AS source, null AS target, "
+    f"{link_columns('e')}, {node_columns('m')}"
+)
+
+
+def _find_begun(*labels: str) -> str:
+    pools = [f"{_begun(label)}RETURN m" for label in labels]
+    return (
+        f"CALL {{ {' UNION ALL '.join(pools)} }} "
+        f"WITH m, null AS score ORDER BY m.valid_at, m.id, m.version LIMIT $limit {_BEGUN_ROW}"
+    )
+
+
+def _find_begun_near(*labels: str) -> str:
+    """A memory may have several traces; the nearest counts."""
+    pools = [f"{_begun(label)}RETURN m" for label in labels]
+    return (
+        f"CALL {{ {' UNION ALL '.join(pools)} }} "
+        "WITH m MATCH (m)-[:HAS_TRACE]->(t) WITH m, vec.cosineDistance(t.embedding, vecf32($embedding)) AS distance "
+        "WITH m, min(distance) AS score WHERE score IS NOT NULL "
+        f"WITH m, score ORDER BY score, m.id, m.version LIMIT $limit {_BEGUN_ROW}"
+    )
+
+
 class Texts(NamedTuple):
     """The queries for the present, or for any moment.
 
     `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by the vector index or
     exactly: for small graphs, and where filters leave too little of what the index finds. `reached`: two hops from
     the memories that the question names and those that share words with it, strongest links first. `pools`: recent
-    memories, older ones that match, older ones by chance (004).
+    memories, older ones that match, older ones by chance (004). `begun`: what began in some periods, the earliest
+    first; `begun_near`: the nearest to the embedding first.
     """
 
     nearest: Query
     scan: Query
     reached: Query
     pools: Query
+    begun: Query
+    begun_near: Query
 
 
 NOW: Final = Texts(
@@ -295,6 +333,8 @@ NOW: Final = Texts(
     scan=Query("scan_now", f"{_SCAN_NOW}{_NEAREST_NOW}"),
     reached=Query("graph_now", f"{_STARTS_NOW} {_NEIGHBOURS_NOW}"),
     pools=Query("pools_now", _pools("ConsciousnessNode")),
+    begun=Query("begun_now", _find_begun("ConsciousnessNode")),
+    begun_near=Query("begun_near_now", _find_begun_near("ConsciousnessNode")),
 )
 """The present alone: for a graph whose past side is not needed."""
 
@@ -303,6 +343,8 @@ THEN: Final = Texts(
     scan=Query("scan_then", f"{_SCAN_THEN}{_NEAREST_THEN}"),
     reached=Query("graph_then", f"{_STARTS_THEN} {_NEIGHBOURS_THEN}"),
     pools=Query("pools_then", _pools("ConsciousnessNode", "PastVersion")),
+    begun=Query("begun_then", _find_begun("ConsciousnessNode", "PastVersion")),
+    begun_near=Query("begun_near_then", _find_begun_near("ConsciousnessNode", "PastVersion")),
 )
 """Any moment: the present side and the past side together."""
 

@@ -1,0 +1,175 @@
+"""The languages in which a question is read: patterns and words of each, from its file in `languages/`. Pure.
+
+Each file is read once. `languages/reading_en.toml` says what a file holds.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final, NamedTuple
+
+from orchestration.appraisal.languages import CODES
+
+UNITS: Final = ("hour", "day", "week", "month", "year")
+"""The units of time, in the order in which each file names them."""
+NIGHT: Final = 3
+"""The place of the night among the parts of a day."""
+
+_YEAR: Final = r"(?:1[6-9]|2[0-2])\d\d"
+_NUMBERED: Final = {"day": r"\d{1,2}", "monthnumber": r"\d{1,2}", "year": _YEAR}
+_PLACE: Final = re.compile(r"\{(\w+)\}")
+_NUMERALS: Final = r"\d{1,3}"
+
+
+class Feast(NamedTuple):
+    """A feast: the pattern of its name, and the rule of its days as the file gives it."""
+
+    pattern: re.Pattern[str]
+    rule: str
+
+
+class TimePhrase(NamedTuple):
+    """A phrase of time in a text, from `start` to `end`.
+
+    `values`: what its words stand for, by the names of the file: a month from 1, a weekday from 0 for Monday, a
+    season, unit, portion or part by its place in the file. `feast`: the rule of the feast it names. `bare`: it is
+    one word that is also another word, such as "may".
+    """
+
+    kind: str
+    start: int
+    end: int
+    values: Mapping[str, int]
+    feast: str = ""
+    bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLanguage:
+    """The patterns of a language. `phrases` finds phrases of time, and `kinds` names the kind of each alternative.
+
+    `places`: what each word of a time stands for, by the name of its list. `other_words`: months that are other
+    words too. `general`: words of a question that tell of no subject. `asking`, `relations`, `seeking`, `events`: patterns by their names in the file.
+    """
+
+    code: str
+    asking: Mapping[str, re.Pattern[str]]
+    phrases: re.Pattern[str]
+    kinds: Sequence[str]
+    places: Mapping[str, Mapping[str, int]]
+    feasts: Sequence[Feast]
+    other_words: frozenset[str]
+    general: frozenset[str]
+    relations: Mapping[str, re.Pattern[str]]
+    seeking: Mapping[str, re.Pattern[str]]
+    events: Mapping[str, re.Pattern[str]]
+
+    def find_phrases(self, text: str) -> list[TimePhrase]:
+        """The phrases of time in a text, in order, none of them within another."""
+        return [self._phrase(match) for match in self.phrases.finditer(text)]
+
+    def _phrase(self, match: re.Match[str]) -> TimePhrase:
+        kind = self.kinds[int((match.lastgroup or "k0")[1:])]
+        words = {
+            name.rpartition("_")[0]: word.lower()
+            for name, word in match.groupdict().items()
+            if word and "_" in name
+        }
+        values = {name: self._value(name, word) for name, word in words.items() if name != "feast"}
+        bare = match[0].lower() in self.other_words
+        return TimePhrase(kind, *match.span(), values, self._feast(words.get("feast", "")), bare)
+
+    def _value(self, name: str, word: str) -> int:
+        key = " ".join(word.split())
+        return self.places[name][key] if name in self.places and not key.isdigit() else int(key)
+
+    def _feast(self, word: str) -> str:
+        found = (feast.rule for feast in self.feasts if feast.pattern.fullmatch(word))
+        return next(found, "") if word else ""
+
+
+def languages() -> tuple[QuestionLanguage, ...]:
+    """All languages, the default first: a question may be in any of them."""
+    return tuple(_language(code) for code in CODES)
+
+
+@cache
+def _language(code: str) -> QuestionLanguage:
+    path = resources.files("orchestration.question").joinpath("languages", f"reading_{code}.toml")
+    table = tomllib.loads(path.read_text("utf-8"))
+    words = dict(table["words"])
+    other_words, general = (frozenset(words.pop(name).split()) for name in ("month_too", "general"))
+    places = {name: _places(text, first=1 if name == "month" else 0) for name, text in words.items()}
+    places["number"] = table["numbers"]
+    night = [word for word, place in places["part"].items() if place == NIGHT]
+    choices = {name: _choice(map(re.escape, known)) for name, known in places.items()}
+    choices["number"] = f"{_NUMERALS}|{choices['number']}"
+    choices["feast"] = "|".join(table["feasts"])
+    choices["night"], choices["oneunit"] = _choice(night), choices["unit"]
+    places["night"] = dict.fromkeys(night, NIGHT)
+    forms = [(kind, form) for kind, forms in table["phrases"].items() for form in forms]
+    alternatives = [f"(?P<k{place}>{_fill(form, choices, place)})" for place, (_, form) in enumerate(forms)]
+    return QuestionLanguage(
+        code,
+        asking=_compile(table["asking"]),
+        phrases=_pattern(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)"),
+        kinds=[kind for kind, _ in forms],
+        places=places,
+        feasts=[Feast(_pattern(name), rule) for name, rule in table["feasts"].items()],
+        other_words=other_words,
+        general=general,
+        relations=_relations(table["relations"]),
+        seeking=_compile(table["seeking"]),
+        events={name: _pattern(_fill(form, choices, 0)) for name, form in table["event"].items()},
+    )
+
+
+def _places(text: str, first: int) -> dict[str, int]:
+    """The place of each word: groups stand between commas, words of one group have one place."""
+    return {word: place for place, group in enumerate(text.split(","), first) for word in group.split()}
+
+
+def _choice(words: Any) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+def _fill(form: str, choices: Mapping[str, str], place: int) -> str:
+    """The regular expression of a form, whose groups are named after the words they hold and its `place`."""
+
+    def group(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"(?P<{name}_{place}>{_NUMBERED.get(name) or choices[name]})"
+
+    return _PLACE.sub(group, form)
+
+
+def _pattern(form: str) -> re.Pattern[str]:
+    return re.compile(_spaced(form), re.IGNORECASE)
+
+
+def _spaced(form: str) -> str:
+    """The form with any white space for a space, but for one in a look behind, whose length is fixed."""
+    parts = re.split(r"(\(\?<![^)]*\))", form)
+    spaced = [
+        part if part.startswith("(?<!") else part.replace(" ?", r"\s*").replace(" ", r"\s+") for part in parts
+    ]
+    return "".join(spaced)
+
+
+def _compile(forms: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+    return {name: _pattern(form) for name, form in forms.items()}
+
+
+def _relations(forms: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+    """Patterns of what stands right before a phrase; `and` of what alone stands between two."""
+    before = {
+        name: _pattern(rf"(?<!\w)(?:{form})(?: the| dem| der)?\s*$")
+        for name, form in forms.items()
+        if name != "and"
+    }
+    return {**before, "and": _pattern(rf"\s*(?:{forms['and']})(?: the| dem| der)?\s*$")}

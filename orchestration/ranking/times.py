@@ -1,0 +1,79 @@
+"""How well a candidate fits the time that a question names: its periods, and the latest or earliest of some. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from orchestration.question.time_expressions import NamedPeriod, Seeking, read_told_times
+from orchestration.ranking.candidates import Candidate, Key
+from schemas.temporal import END_OF_TIME, Period, to_datetime
+
+GRACE: Final = timedelta(days=7) // timedelta(microseconds=1)
+"""People tell what happened within days: what was said so long after a period, in microseconds, may be of it."""
+AFTERWARDS: Final = 0.4
+"""What counts right after a period; it falls to 0 over the grace."""
+TOLD: Final = 0.9
+"""What counts a text that was said later and names a day of the period ("on Friday", "yesterday")."""
+TOLD_WITHIN: Final = timedelta(days=35) // timedelta(microseconds=1)
+MOST_READ: Final = 2_000
+"""Only so many characters of a text are read for the days that it names."""
+_DAY: Final = timedelta(days=1) // timedelta(microseconds=1)
+SHARPNESS: Final = ((10 * _DAY, 1.0), (32 * _DAY, 0.5), (END_OF_TIME * 2, 0.2))
+"""Up to so many microseconds a period counts for this share."""
+SESSION: Final = "Session"
+"""The type of a memory that stands for a conversation: its text is a date, and what was said then stands beside."""
+ABOUT: Final = 0.6
+"""Of the greatest base relevance: a candidate with this share is about what the question asks the latest of."""
+
+
+def period_fits(
+    memories: Mapping[Key, Candidate], periods: Sequence[NamedPeriod], *, alone: bool = False
+) -> dict[Key, float]:
+    """How well each candidate fits one of the periods, in (0, 1]; those that fit none are left out.
+
+    A long period counts less, unless the question is of the time `alone`: "what did I drive in autumn" may have
+    been told long before.
+    """
+    weighed = [each if alone else each._replace(weight=each.weight * sharpness(each.period)) for each in periods]
+    fits = {
+        key: max((_fit(memory, each) for each in weighed), default=0.0)
+        for key, memory in memories.items()
+        if memory.get("node_type") != SESSION
+    }
+    return {key: fit for key, fit in fits.items() if fit > 0.0}
+
+
+def sharpness(period: Period) -> float:
+    """What a period counts by its length, in (0, 1]."""
+    return next(share for longest, share in SHARPNESS if period.end - period.start <= longest)
+
+
+def _fit(memory: Candidate, named: NamedPeriod) -> float:
+    began, period = int(memory.get("valid_at")), named.period
+    if period.contains(began):
+        return named.weight
+    late = began - period.end
+    if not 0 <= late < TOLD_WITHIN:
+        return 0.0
+    if _tells_of(memory, began, period):
+        return named.weight * TOLD
+    return named.weight * AFTERWARDS * max(0.0, 1.0 - late / GRACE)
+
+
+def _tells_of(memory: Candidate, began: int, period: Period) -> bool:
+    text = (memory.get("description") or "")[:MOST_READ]
+    return any(told.overlaps(period) for told in read_told_times(text, to_datetime(began)))
+
+
+def seeking_fits(
+    memories: Mapping[Key, Candidate], base: Mapping[Key, float], seeking: Seeking | None
+) -> dict[Key, float]:
+    """For candidates about what is asked, their place in time as a share, in (0, 1]; the one sought has 1."""
+    if seeking is None:
+        return {}
+    least = ABOUT * max(base.values(), default=0.0)
+    about = [key for key, relevance in base.items() if relevance >= least > 0.0]
+    about.sort(key=lambda key: (int(memories[key].get("valid_at")), key), reverse=seeking == "earliest")
+    return {key: place / len(about) for place, key in enumerate(about, 1)}
