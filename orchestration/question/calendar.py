@@ -1,13 +1,14 @@
 """The days that a phrase of time means, seen from a day: "last Tuesday", "in spring", "two weeks ago". Pure.
 
-Times here are local and without a zone. A month, season or feast without a year is the latest that has begun, and,
-less surely, that of each earlier year: a question may be about an old talk.
+Times here are those of the clock on the wall, whatever its zone, and are written as UTC. A month, season or feast
+without a year is the latest that has begun, and, less surely, that of each earlier year: a question may be about
+an old talk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from dateutil.easter import easter
@@ -20,7 +21,7 @@ YEARS_BACK: Final = 25
 EARLIER_YEAR: Final = 0.7
 """How surely a phrase without a year means an earlier year than the latest."""
 LESS_SURELY: Final = 0.5
-"""For "last Tuesday", when this week has one: the Tuesday of the week before; the days around "two weeks ago"."""
+"""The Tuesday of the week before, where this week has one too; the days around "two weeks ago"."""
 AFTER_MIDNIGHT: Final = timedelta(hours=6)
 """A night ends so long after midnight."""
 LATELY: Final = timedelta(days=14)
@@ -40,7 +41,7 @@ _LENGTHS: Final = {
 
 
 class Span(NamedTuple):
-    """A local time from `start` to before `end`. `weight`, in (0, 1]: how surely the phrase means it."""
+    """From `start` to before `end`. `weight`, in (0, 1]: how surely the phrase means it."""
 
     start: datetime
     end: datetime
@@ -48,7 +49,7 @@ class Span(NamedTuple):
 
 
 def find_spans(phrase: TimePhrase, now: datetime) -> list[Span]:
-    """The spans that a phrase means at the local time `now`, the likeliest first.
+    """The spans that a phrase means when the clock shows `now`, the likeliest first.
 
     None for a phrase about the future, for a date that does not exist (31 June), and for years without a calendar.
     """
@@ -79,45 +80,46 @@ def _days_before(back: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
 def _date(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     values = phrase.values
     month, number = values.get("month") or values["monthnumber"], values["day"]
-    for start, weight in _years(values.get("year"), day, lambda year: datetime(year, month, number)):
+    for start, weight in _years(phrase, day, lambda year: datetime(year, month, number, tzinfo=UTC)):
         yield Span(start, start + _DAY, weight)
 
 
 def _month(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     month = phrase.values["month"]
-    for start, weight in _years(phrase.values.get("year"), day, lambda year: datetime(year, month, 1)):
+    for start, weight in _years(phrase, day, lambda year: datetime(year, month, 1, tzinfo=UTC)):
         yield _portion(Span(start, start + relativedelta(months=1), weight), phrase.values)
 
 
 def _season(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     month = _SEASON_STARTS[phrase.values["season"]]
-    for start, weight in _years(phrase.values.get("year"), day, lambda year: datetime(year, month, 1)):
+    for start, weight in _years(phrase, day, lambda year: datetime(year, month, 1, tzinfo=UTC)):
         yield _portion(Span(start, start + relativedelta(months=3), weight), phrase.values)
 
 
 def _feast(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     first, _, length = phrase.feast.rpartition(" ")
-    for start, weight in _years(phrase.values.get("year"), day, lambda year: _feast_day(first, year)):
+    for start, weight in _years(phrase, day, lambda year: _feast_day(first, year)):
         yield Span(start, start + int(length) * _DAY, weight)
 
 
 def _feast_day(rule: str, year: int) -> datetime:
     if rule.startswith("easter"):
         sunday = easter(year)
-        return datetime(year, sunday.month, sunday.day) + int(rule.removeprefix("easter")) * _DAY
+        return datetime(year, sunday.month, sunday.day, tzinfo=UTC) + int(rule.removeprefix("easter")) * _DAY
     if " " in rule:
         month, number, place = rule.split()
-        return datetime(year, int(month), 1) + relativedelta(weekday=weekday(int(place))(+int(number[0])))
+        first = datetime(year, int(month), 1, tzinfo=UTC)
+        return first + relativedelta(weekday=weekday(int(place))(int(number[0])))
     month, number = rule.split("-")
-    return datetime(year, int(month), int(number))
+    return datetime(year, int(month), int(number), tzinfo=UTC)
 
 
 def _years(
-    year: int | None, day: datetime, start_in: Callable[[int], datetime]
+    phrase: TimePhrase, day: datetime, start_in: Callable[[int], datetime]
 ) -> Iterator[tuple[datetime, float]]:
     """The start in the year that is named, or in the latest years in which it has come, with its weight."""
-    if year is not None:
-        yield start_in(year), 1.0
+    if "year" in phrase.values:
+        yield start_in(phrase.values["year"]), 1.0
         return
     weight = 1.0
     for each in range(day.year, day.year - YEARS_BACK - 1, -1):
@@ -131,7 +133,7 @@ def _years(
 
 
 def _year(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    start = datetime(phrase.values["year"], 1, 1)
+    start = datetime(phrase.values["year"], 1, 1, tzinfo=UTC)
     yield Span(start, start + relativedelta(years=1))
 
 

@@ -54,7 +54,8 @@ class QuestionLanguage:
     """The patterns of a language. `phrases` finds phrases of time, and `kinds` names the kind of each alternative.
 
     `places`: what each word of a time stands for, by the name of its list. `other_words`: months that are other
-    words too. `general`: words of a question that tell of no subject. `asking`, `relations`, `seeking`, `events`: patterns by their names in the file.
+    words too. `general`: words of a question that tell of no subject. `asking`, `relations`, `seeking`, `events`:
+    patterns by their names in the file.
     """
 
     code: str

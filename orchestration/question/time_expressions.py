@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, Literal, NamedTuple
 
 from orchestration.question.calendar import LESS_SURELY, Span, find_spans
@@ -81,13 +81,13 @@ def read_times(text: str, now: datetime) -> Times:
     their words stay in the text.
     """
     known = languages()
-    phrases = _distinct(found for language in known for found in language.find_phrases(text))
-    local = now.replace(tzinfo=None)
+    phrases = _distinct(chain.from_iterable(language.find_phrases(text) for language in known))
+    local = now.replace(tzinfo=UTC)
     named = [each for each in _find_all(text, phrases, local) if each.spans]
     named = list(_join_ranges(text, [_relate(text, each, local, known) for each in named], known))
     named = [each for each in named if not each.bare]
-    spans = dict.fromkeys(span for each in _first_of(named) for span in each.spans)
-    periods = (_to_period(span, now.tzinfo or UTC) for span in spans)
+    spans = dict.fromkeys(chain.from_iterable(each.spans for each in _first_of(named)))
+    periods = [_to_period(span, now.tzinfo or UTC) for span in spans]
     event = None if any(each.spans for each in named) else _find_event(text, known)
     rest = _cut(text, named)
     alone = bool(named) and (rest == text or any(_is_general(rest, language) for language in known))
@@ -97,9 +97,10 @@ def read_times(text: str, now: datetime) -> Times:
 
 def read_told_times(text: str, sent: datetime) -> list[Period]:
     """The days that a message of the moment `sent` tells of: "yesterday" is the day before it was sent."""
-    local = sent.replace(tzinfo=None)
-    phrases = (found for language in languages() for found in language.find_phrases(text) if found.kind in _TOLD)
-    firsts = [spans[0] for found in phrases if (spans := find_spans(found, local))]
+    local = sent.replace(tzinfo=UTC)
+    phrases = _distinct(chain.from_iterable(language.find_phrases(text) for language in languages()))
+    told = [phrase for phrase in phrases if phrase.kind in _TOLD and not phrase.bare]
+    firsts = [spans[0] for phrase in told if (spans := find_spans(phrase, local))]
     sharp = (_to_period(span, sent.tzinfo or UTC) for span in firsts if span.end - span.start <= MAX_TOLD)
     return [each.period for each in sharp if each]
 

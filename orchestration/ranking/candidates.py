@@ -33,9 +33,10 @@ class Candidate:
     """A memory record in row form: from `NODE_START` on, `row` is in the order of `NODE_COLUMNS`.
 
     `likeness` is its cosine similarity to the question in [−1, 1]; None when no search returned it.
-    `likeness_rank` is its rank by it, from 1; 0 when the vector search did not return it. `hops` is the shortest distance from a start node, in
-    links; None when only the vector search returned it. `named`: the question names it. `is_other_version`: it is
-    shown because another version of the same memory is.
+    `likeness_rank` is its rank by it, from 1; 0 when the vector search did not return it. `hops` is the shortest
+    distance from a start node, in links; None when no search over links returned it. `named`: the question names
+    it. `begun`: it was found by a period that the question names. `is_other_version`: it is shown because
+    another version of the same memory is.
     """
 
     key: Key
@@ -44,6 +45,7 @@ class Candidate:
     likeness_rank: int = 0
     hops: int | None = None
     named: bool = False
+    begun: bool = False
     is_other_version: bool = False
 
     def get(self, column: str) -> Any:
@@ -115,6 +117,7 @@ class Candidates:
         for row in rows:
             key = (level, row[ID], row[VERSION])
             memory = self.memories.setdefault(key, Candidate(key, row))
+            memory.begun = True
             if memory.likeness is None and row[SCORE] is not None:
                 memory.likeness = 1.0 - float(row[SCORE])
 

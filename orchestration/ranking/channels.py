@@ -45,12 +45,13 @@ class ChannelWeights:
 
     `likeness`: share of likeness in base relevance; the rest is words. `named_apart`: the names of speakers are
     left out of the text that is embedded and out of the words of a turn. `time`: for a memory within a period that
-    the question names; `seeking`: for the latest or earliest, where it asks for that. `gain`, `answer`: see `SpreadWeights`. `session`: for the best memories of the same
-    session. `speaker`: for the words of a speaker that the question names; `own`: for those of the asker, in a
-    question of the first person; `other`: for those of the answering side, in a question about these.
-    `instruction`: for a standing instruction of the asker, where something is to be done. `breadth`: what a memory
-    loses beside one of its own time, in a broad question. `novelty`: for the new words of a turn, in a question
-    about an order of events. `kind`: for a text that gives a thing of the kind that is asked for.
+    the question names; `seeking`: for the latest or earliest, where it asks for that. `gain`, `answer`: see
+    `SpreadWeights`. `session`: for the best memories of the same session. `speaker`: for the words of a speaker
+    that the question names; `own`: for those of the asker, in a question of the first person; `other`: for those
+    of the answering side, in a question about these. `instruction`: for a standing instruction of the asker, where
+    something is to be done. `breadth`: what a memory loses beside one of its own time, in a broad question.
+    `novelty`: for the new words of a turn, in a question about an order of events. `kind`: for a text that gives a
+    thing of the kind that is asked for.
     """
 
     likeness: float = 0.5
@@ -129,9 +130,8 @@ def likeness_score(candidates: Candidates, question: RankingQuestion, weight: fl
     A candidate that no search by likeness found has 0. One that was found for its time alone does not stretch.
     """
     memories = candidates.memories
-    values = [
-        memory.likeness for memory in memories.values() if memory.likeness is not None and memory.likeness_rank
-    ]
+    stretching = [memory for memory in memories.values() if memory.likeness_rank or not memory.begun]
+    values = [memory.likeness for memory in stretching if memory.likeness is not None]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     low, width = (low, high - low) if high > low else (high - 1.0, 1.0)
     return {
@@ -172,8 +172,8 @@ def time_score(candidates: Candidates, question: RankingQuestion, weight: float)
     if not weight or not read.periods:
         return {}
     fits = period_fits(memories, read.periods, alone=read.of_time_alone)
-    found = {key for key, memory in memories.items() if memory.likeness is not None or memory.hops == 0}
-    return {key: weight * fit for key, fit in fits.items() if key in found or any(question.parts[key].values())}
+    found = {key for key, memory in memories.items() if memory.begun or any(question.parts[key].values())}
+    return {key: weight * fit for key, fit in fits.items() if key in found}
 
 
 def seeking_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

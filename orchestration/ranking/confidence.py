@@ -119,7 +119,9 @@ def gather_evidence(
     names = {word for name in speakers for word in name.split()}
     memories = sum(lexicon.memories for lexicon in lexicons.values())
     hits = [_hit(candidates, score.key) for score in order if not _is_bare(candidates, score.key)]
-    return Evidence(question, _weigh_stems(question.text, lexicons, names), hits[:HITS], memories, speakers)
+    return Evidence(
+        question, _weigh_stems(question.content or question.text, lexicons, names), hits[:HITS], memories, speakers
+    )
 
 
 def _is_bare(candidates: Candidates, key: Key) -> bool:

@@ -1,4 +1,4 @@
-"""How well a candidate fits the time that a question names: its periods, and the latest or earliest of some. Pure."""
+"""How well a candidate fits the time that a question names: its periods, the latest or earliest of some. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DAY: Final = timedelta(days=1) // timedelta(microseconds=1)
 SHARPNESS: Final = ((10 * _DAY, 1.0), (32 * _DAY, 0.5), (END_OF_TIME * 2, 0.2))
 """Up to so many microseconds a period counts for this share."""
 SESSION: Final = "Session"
-"""The type of a memory that stands for a conversation: its text is a date, and what was said then stands beside."""
+"""The type of a memory that stands for a conversation: its text is a date, which is said by nobody."""
 ABOUT: Final = 0.6
 """Of the greatest base relevance: a candidate with this share is about what the question asks the latest of."""
 
@@ -37,12 +37,12 @@ def period_fits(
     been told long before.
     """
     weighed = [each if alone else each._replace(weight=each.weight * sharpness(each.period)) for each in periods]
-    fits = {
-        key: max((_fit(memory, each) for each in weighed), default=0.0)
-        for key, memory in memories.items()
-        if memory.get("node_type") != SESSION
-    }
-    return {key: fit for key, fit in fits.items() if fit > 0.0}
+    fits: dict[Key, float] = {}
+    for key, memory in memories.items():
+        fit = max((_fit(memory, each) for each in weighed), default=0.0)
+        if fit > 0.0 and memory.get("node_type") != SESSION:
+            fits[key] = fit
+    return fits
 
 
 def sharpness(period: Period) -> float:

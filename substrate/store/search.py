@@ -304,7 +304,8 @@ def _find_begun_near(*labels: str) -> str:
     pools = [f"{_begun(label)}RETURN m" for label in labels]
     return (
         f"CALL {{ {' UNION ALL '.join(pools)} }} "
-        "WITH m MATCH (m)-[:HAS_TRACE]->(t) WITH m, vec.cosineDistance(t.embedding, vecf32($embedding)) AS distance "
+        "WITH m MATCH (m)-[:HAS_TRACE]->(t) "
+        "WITH m, vec.cosineDistance(t.embedding, vecf32($embedding)) AS distance "
         "WITH m, min(distance) AS score WHERE score IS NOT NULL "
         f"WITH m, score ORDER BY score, m.id, m.version LIMIT $limit {_BEGUN_ROW}"
     )

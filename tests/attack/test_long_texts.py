@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.formats.reader import parse_time
-from orchestration.question.time_expressions import find_windows
+from orchestration.question.time_expressions import MAX_PHRASES, read_times
 from orchestration.writing.restatements import readings
 from schemas.commands import Remember
 from schemas.errors import InvalidRequest
@@ -74,9 +74,11 @@ def test_numbers_that_are_sent_as_texts_are_not_parsed(service: Service) -> None
 
 def test_a_question_may_name_all_days_of_a_year_and_is_asked_of_some() -> None:
     days = " ".join(f"{day} {month}" for month in ("may", "june", "july") for day in range(1, 31))
-    assert 0 < len(find_windows(days, datetime(2026, 1, 1, tzinfo=UTC))) <= 16 * YEARS_OF_A_DATE
+    assert 0 < len(read_times(days, datetime(2026, 1, 1, tzinfo=UTC)).periods) <= MAX_PHRASES * YEARS_OF_A_DATE
     dates = " ".join(f"20{year:02}-01-01" for year in range(90))
-    assert len(find_windows(dates, datetime(2026, 1, 1, tzinfo=UTC))) == 16
+    assert len(read_times(dates, datetime(2026, 1, 1, tzinfo=UTC)).periods) == MAX_PHRASES
+    often = read_times("yesterday " * 2_000, datetime(2026, 1, 1, tzinfo=UTC))
+    assert (len(often.periods), often.alone) == (1, True)
 
 
 def test_a_text_made_for_repeated_scans_is_scanned_once() -> None:

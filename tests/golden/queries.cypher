@@ -14,7 +14,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS m, score
   WITH m, score, mean
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -44,7 +44,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS m, score
   WITH m, score, mean
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -59,7 +59,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('PastVersion', $words)
   YIELD node AS m, score
   WITH m, score, mean
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -103,6 +103,180 @@ MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE m.other_state IS NULL
 SET m.other_model = $model, m.other_dimension = $dimension, m.other_state = 'filling'
 RETURN m.other_state;
+
+// begun_near_now
+// :params $began_from, $began_to, $embedding, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+CALL {
+  UNWIND $periods AS period
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
+      AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+      AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+  WITH DISTINCT m
+  LIMIT 2000
+  RETURN m
+}
+WITH m
+MATCH (m)-[:HAS_TRACE]->(t)
+WITH m, vec.cosineDistance(t.embedding, vecf32($embedding)) AS distance
+WITH m, min(distance) AS score
+WHERE score IS NOT NULL
+WITH m, score
+ORDER BY score, m.id, m.version
+LIMIT $limit
+WITH m, score, null AS e
+RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// begun_near_then
+// :params $began_from, $began_to, $embedding, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+CALL {
+  UNWIND $periods AS period
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
+      AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+      AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+  WITH DISTINCT m
+  LIMIT 2000
+  RETURN m
+  UNION ALL
+  UNWIND $periods AS period
+  MATCH (m:PastVersion)
+  WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
+      AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+      AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+  WITH DISTINCT m
+  LIMIT 2000
+  RETURN m
+}
+WITH m
+MATCH (m)-[:HAS_TRACE]->(t)
+WITH m, vec.cosineDistance(t.embedding, vecf32($embedding)) AS distance
+WITH m, min(distance) AS score
+WHERE score IS NOT NULL
+WITH m, score
+ORDER BY score, m.id, m.version
+LIMIT $limit
+WITH m, score, null AS e
+RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// begun_now
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+CALL {
+  UNWIND $periods AS period
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
+      AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+      AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+  WITH DISTINCT m
+  LIMIT 2000
+  RETURN m
+}
+WITH m, null AS score
+ORDER BY m.valid_at, m.id, m.version
+LIMIT $limit
+WITH m, score, null AS e
+RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// begun_then
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+CALL {
+  UNWIND $periods AS period
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
+      AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+      AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+  WITH DISTINCT m
+  LIMIT 2000
+  RETURN m
+  UNION ALL
+  UNWIND $periods AS period
+  MATCH (m:PastVersion)
+  WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
+      AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+      AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+  WITH DISTINCT m
+  LIMIT 2000
+  RETURN m
+}
+WITH m, null AS score
+ORDER BY m.valid_at, m.id, m.version
+LIMIT $limit
+WITH m, score, null AS e
+RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // carried_links
 // :params $beyond, $first, $rows, $skip
@@ -408,7 +582,7 @@ RETURN labels.ConsciousnessNode, labels.PastVersion, labels.Trace, labels.PastTr
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -433,8 +607,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -443,7 +617,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -468,7 +642,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -482,7 +656,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -509,7 +683,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -518,11 +692,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -549,7 +723,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -570,8 +744,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -580,7 +754,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -605,7 +779,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -615,7 +789,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -638,7 +812,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -647,11 +821,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -857,7 +1031,7 @@ RETURN n.id, n.emotion_vector, n.resolution_state, n.energy;
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -885,8 +1059,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -895,7 +1069,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -920,7 +1094,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -936,7 +1110,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -966,7 +1140,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -975,11 +1149,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -1006,7 +1180,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 MATCH (m:ConsciousnessNode)
 WHERE id(m) >= $newest AND id(m) < $until
 WITH m
-WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from
     AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
 WITH m
@@ -1019,7 +1193,7 @@ RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state,
 MATCH (m:ConsciousnessNode)
 WHERE id(m) >= $newest AND id(m) < $until
 WITH m
-WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from
     AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
 WITH m
@@ -1030,7 +1204,7 @@ UNION ALL
 MATCH (m:PastVersion)
 WHERE id(m) >= $newest AND id(m) < $until
 WITH m
-WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from
     AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
 WITH m
@@ -1043,7 +1217,7 @@ RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state,
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -1073,8 +1247,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1083,7 +1257,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -1108,7 +1282,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -1126,7 +1300,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -1158,7 +1332,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1167,11 +1341,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -1200,7 +1374,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $felt_far
@@ -1220,8 +1394,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1230,7 +1404,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -1257,7 +1431,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $felt_far
@@ -1267,7 +1441,7 @@ CALL {
   YIELD node AS t, score
   MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, i, score
   WHERE score <= $felt_far
@@ -1277,7 +1451,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $felt_far
@@ -1297,7 +1471,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1306,11 +1480,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -1337,7 +1511,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
-      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -1364,8 +1538,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1374,7 +1548,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -1399,7 +1573,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
-      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -1414,7 +1588,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
-      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -1443,7 +1617,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1452,11 +1626,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -1486,7 +1660,7 @@ CALL {
   WITH nodeCount - 5000 AS first
   MATCH (s:ConsciousnessNode)
   WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
-      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
@@ -1508,8 +1682,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1518,7 +1692,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -1546,7 +1720,7 @@ CALL {
   WITH nodeCount - 5000 AS first
   MATCH (s:ConsciousnessNode)
   WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
-      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
@@ -1559,7 +1733,7 @@ CALL {
   WITH nodeCount - 5000 AS first
   MATCH (s:PastVersion)
   WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
-      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
@@ -1583,7 +1757,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1592,11 +1766,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -1623,7 +1797,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -1647,8 +1821,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1657,7 +1831,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -1682,7 +1856,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -1694,7 +1868,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -1720,7 +1894,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -1729,11 +1903,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -1780,7 +1954,7 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
   WITH s
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -1796,7 +1970,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE NOT s.id IN $entities AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -1813,7 +1987,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
   YIELD node AS s, score
   WITH s, score
-  WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -1835,9 +2009,9 @@ CALL {
   WITH starts
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -1861,9 +2035,9 @@ CALL {
   UNWIND ways AS way
   WITH s
   MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
@@ -1889,9 +2063,9 @@ CALL {
   WITH s, links[place] AS e, others[place] AS b
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -1924,11 +2098,11 @@ CALL {
   WHERE i.id IN $entities
   WITH i
   OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH i, collect(p) AS past
-  UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-      AND i.expired_at > $known_from THEN [i] ELSE [] END) AS s
+  UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+      AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS s
   WITH i, s
   WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
@@ -1945,7 +2119,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE NOT s.id IN $entities AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -1963,7 +2137,7 @@ CALL {
   WITH s, score
   LIMIT 20000
   WITH s, score
-  WHERE NOT s.id IN $entities AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -1981,7 +2155,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
   YIELD node AS s, score
   WITH s, score
-  WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -1998,7 +2172,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('PastVersion', words)
   YIELD node AS s, score
   WITH s, score
-  WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -2022,7 +2196,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -2031,7 +2205,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -2041,7 +2215,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
-  WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
@@ -2065,14 +2239,14 @@ CALL {
   WITH i, collect([null]) AS ways
   WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH i, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH i
   MATCH (i)-[e:LINK|PAST_LINK]-(b)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -2082,14 +2256,14 @@ CALL {
   WITH b, collect([i, e]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -2099,7 +2273,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
-  WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
@@ -2116,11 +2290,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS b
   WITH DISTINCT i, b
   MATCH (b)-[e:LINK|PAST_LINK]-(j)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -2130,7 +2304,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
-  WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
@@ -2220,7 +2394,7 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
 // identity_now
 // :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
 MATCH (n:ConsciousnessNode)
-WHERE n.name_key IS NOT NULL AND n.valid_at < $valid_to AND n.invalid_at > $valid_from
+WHERE n.name_key IS NOT NULL AND n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from
     AND n.created_at < $known_to AND n.expired_at > $known_from
     AND NOT (n.node_type = 'Person' AND n.name_key IN $roles) AND n.node_type <> 'Self'
 WITH n, indegree(n, 'LINK') AS links
@@ -2229,8 +2403,8 @@ WITH n
 ORDER BY links DESC, n.id
 LIMIT $pool
 MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-    AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
     AND m.created_at < $known_to AND m.expired_at > $known_from AND m.id <> n.id
 WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms
 WITH n, name, type, ms, size(ms) AS appearances
@@ -2256,23 +2430,23 @@ WITH n
 ORDER BY links DESC, n.id
 LIMIT $pool
 OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, collect(p) AS past
-WITH n, head(past + CASE WHEN n.valid_at < $valid_to AND n.invalid_at > $valid_from
+WITH n, head(past + CASE WHEN n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from
     AND n.created_at < $known_to AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
 WHERE was IS NOT NULL
 WITH n, was.name AS name, was.node_type AS type
 MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from AND j.id <> n.id
-WITH n, name, type, j, CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+WITH n, name, type, j, CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
     AND j.created_at < $known_to AND j.expired_at > $known_from THEN j ELSE null END AS same
 WITH n, name, type, collect(DISTINCT same) AS ms,
     collect(DISTINCT CASE WHEN same IS NULL AND outdegree(j, 'HAD') > 0 THEN j ELSE null END) AS changed
 UNWIND (changed + [null]) AS j
 OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, name, type, ms, collect(p) AS past
 WITH n, name, type, ms + past AS ms
@@ -2292,6 +2466,9 @@ ORDER BY appearances DESC, name, n.id, kind, times DESC, said;
 // index_link_handle
 CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle);
 
+// index_node_begun
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.valid_at);
+
 // index_node_id
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id);
 
@@ -2303,6 +2480,9 @@ CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state);
 
 // index_node_text
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key);
+
+// index_past_begun
+CREATE INDEX FOR (n:PastVersion) ON (n.valid_at);
 
 // index_past_id
 CREATE INDEX FOR (n:PastVersion) ON (n.id);
@@ -2504,7 +2684,7 @@ RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS nam
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -2530,8 +2710,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -2540,7 +2720,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -2565,7 +2745,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -2579,7 +2759,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -2607,7 +2787,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -2616,11 +2796,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -2647,7 +2827,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -2669,8 +2849,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -2679,7 +2859,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -2704,7 +2884,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -2714,7 +2894,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -2738,7 +2918,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -2747,11 +2927,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -2844,13 +3024,14 @@ LIMIT 1
 OPTIONAL MATCH (a)-[e:LINK]->(b)
 WHERE e.id = $id
 WITH a, b, collect(e) AS held
-WITH a, b, [e IN held WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from
+WITH a, b, [e IN held WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
     AND e.created_at < $known_to AND e.expired_at > $known_from] AS now, size(held) AS known
 UNWIND [CASE WHEN size(now) > 0 THEN null ELSE a END] AS s
 OPTIONAL MATCH (s)-[p:PAST_LINK]->(b)
 WHERE p.id = $id
-WITH now, known, count(p) AS gone, collect(CASE WHEN p.valid_at < $valid_to AND p.invalid_at > $valid_from
-    AND p.created_at < $known_to AND p.expired_at > $known_from THEN p ELSE null END) AS past
+WITH now, known, count(p) AS gone, collect(CASE WHEN p.valid_at + 0 < $valid_to
+    AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from THEN p ELSE null END) AS past
 WITH known + gone AS known, now + past AS seen
 WITH known, CASE WHEN size(seen) > 0 THEN seen[0] ELSE null END AS e
 RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
@@ -2881,7 +3062,7 @@ MATCH (i:ConsciousnessNode)
 WHERE id(i) >= $first AND id(i) <= $last
 WITH i
 MATCH (i)-[e:LINK|PAST_LINK]->(j)
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from AND (id(i) > $first OR e.id > $behind)
     AND ($kind IS NULL OR e.relation_type = $kind) AND ($source IS NULL OR e.source = $source)
     AND ($key_id IS NULL OR e.key_id = $key_id)
@@ -2899,11 +3080,11 @@ MATCH (i:ConsciousnessNode)
 WHERE id(i) >= $first AND id(i) <= $last
 WITH i
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH i, m
 WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
     OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -2927,11 +3108,11 @@ MATCH (i:ConsciousnessNode)-[:TAGGED]->(t)
 WHERE id(i) >= $first AND id(i) <= $last
 WITH i
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH i, m
 WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
     OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -2962,7 +3143,7 @@ MATCH (g:Tag {name: $label})
 WITH g
 MATCH (s:ConsciousnessNode)-[:TAGGED]->(g)
 WITH s
-WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -2987,9 +3168,9 @@ CALL {
   WITH starts
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3013,9 +3194,9 @@ CALL {
   UNWIND ways AS way
   WITH s
   MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
@@ -3041,9 +3222,9 @@ CALL {
   WITH s, links[place] AS e, others[place] AS b
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3123,11 +3304,11 @@ ORDER BY id(n);
 // memory_seen
 // :params $id, $known_from, $known_to, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode {id: $id})
-WITH i, i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+WITH i, i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
     AND i.expired_at > $known_from AS carried
 UNWIND [CASE WHEN carried THEN null ELSE i END] AS j
 OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, carried, p
 ORDER BY p.created_at DESC, p.valid_at DESC
@@ -3204,13 +3385,14 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
 OPTIONAL MATCH ()-[e:LINK {handle: $handle}]->()
 WHERE e.id = $id
 WITH collect(e) AS held
-WITH [e IN held WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WITH [e IN held WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from] AS now, size(held) AS known
 UNWIND [CASE WHEN size(now) > 0 THEN null ELSE $handle END] AS handle
 OPTIONAL MATCH ()-[p:PAST_LINK {handle: handle}]->()
 WHERE p.id = $id
-WITH now, known, count(p) AS gone, collect(CASE WHEN p.valid_at < $valid_to AND p.invalid_at > $valid_from
-    AND p.created_at < $known_to AND p.expired_at > $known_from THEN p ELSE null END) AS past
+WITH now, known, count(p) AS gone, collect(CASE WHEN p.valid_at + 0 < $valid_to
+    AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from THEN p ELSE null END) AS past
 WITH known + gone AS known, now + past AS seen
 WITH known, CASE WHEN size(seen) > 0 THEN seen[0] ELSE null END AS e
 RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
@@ -3318,7 +3500,7 @@ LIMIT 1;
 // people_now
 // :params $known_from, $known_to, $own_sources, $own_speakers, $possessives, $roles, $valid_from, $valid_to
 MATCH (n:ConsciousnessNode)
-WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' AND n.valid_at < $valid_to
+WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' AND n.valid_at + 0 < $valid_to
     AND n.invalid_at > $valid_from AND n.created_at < $known_to AND n.expired_at > $known_from
     AND NOT n.name_key IN $roles
 WITH n, indegree(n, 'LINK') AS links
@@ -3327,8 +3509,8 @@ WITH n
 ORDER BY links DESC, n.id
 LIMIT 64
 MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
-WHERE e.relation_type <> 'SAID_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
-    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at < $valid_to
+WHERE e.relation_type <> 'SAID_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at + 0 < $valid_to
     AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
     AND m.id <> n.id AND ((m.speaker IS NULL AND m.source IN $own_sources)
     OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
@@ -3352,23 +3534,23 @@ WITH n
 ORDER BY links DESC, n.id
 LIMIT 64
 OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, collect(p) AS past
-UNWIND (past + CASE WHEN n.valid_at < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
-    AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
+UNWIND (past + CASE WHEN n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from
+    AND n.created_at < $known_to AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
 WITH n, was
 WITH n, was.name AS name, was.aliases AS aliases
 MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
-WHERE e.relation_type <> 'SAID_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+WHERE e.relation_type <> 'SAID_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
     AND e.created_at < $known_to AND e.expired_at > $known_from AND j.id <> n.id
 WITH DISTINCT n, name, aliases, j
 OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, name, aliases, j, collect(p) AS past
-UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+    AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
 WITH n, name, aliases, j, m
 WHERE ((m.speaker IS NULL AND m.source IN $own_sources) OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
 WITH DISTINCT n, m, name, aliases
@@ -3434,7 +3616,7 @@ RETURN max(id(i)), count(i);
 // :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
-  WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3450,7 +3632,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS m, score
   WITH m, score
-  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3471,7 +3653,7 @@ CALL {
   MATCH (m:ConsciousnessNode)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
-  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3500,7 +3682,7 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
 // :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
-  WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3514,7 +3696,7 @@ CALL {
   LIMIT $recent
   UNION ALL
   MATCH (m:PastVersion)
-  WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3530,7 +3712,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS m, score
   WITH m, score
-  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3547,7 +3729,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('PastVersion', $words)
   YIELD node AS m, score
   WITH m, score
-  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3568,7 +3750,7 @@ CALL {
   MATCH (m:ConsciousnessNode)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
-  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3588,7 +3770,7 @@ CALL {
   MATCH (m:PastVersion)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
-  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+  WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -3763,14 +3945,14 @@ LIMIT 1;
 // read_state_then
 // :params $cells, $known_from, $known_to, $valid_from, $valid_to
 MATCH (s:CitizenState)
-WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
     s.drives, s.last_stream_id
 UNION ALL
 MATCH (s:PastState)
-WHERE s.cell IN $cells AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-    AND s.expired_at > $known_from
+WHERE s.cell IN $cells AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+    AND s.created_at < $known_to AND s.expired_at > $known_from
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
     s.drives, s.last_stream_id;
 
@@ -3787,11 +3969,11 @@ MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH i, m
 WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -3998,7 +4180,7 @@ RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id;
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -4012,7 +4194,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -4043,7 +4225,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -4052,7 +4234,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4065,7 +4247,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -4074,8 +4256,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -4087,7 +4269,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4100,7 +4282,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -4109,8 +4291,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -4124,8 +4306,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -4136,7 +4318,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4160,7 +4342,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -4174,7 +4356,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -4190,7 +4372,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -4221,7 +4403,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -4230,11 +4412,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -4249,20 +4431,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -4274,11 +4456,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -4293,26 +4475,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -4324,7 +4506,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -4335,11 +4517,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -4365,7 +4547,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -4375,7 +4557,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -4406,7 +4588,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -4415,7 +4597,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4428,7 +4610,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -4437,8 +4619,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -4450,7 +4632,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4463,7 +4645,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -4472,8 +4654,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -4487,8 +4669,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -4499,7 +4681,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4523,7 +4705,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -4533,7 +4715,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -4545,7 +4727,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -4576,7 +4758,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -4585,11 +4767,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -4604,20 +4786,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -4629,11 +4811,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -4648,26 +4830,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -4679,7 +4861,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -4690,11 +4872,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -4720,7 +4902,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4738,7 +4920,7 @@ CALL {
   UNION ALL
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4756,7 +4938,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -4788,7 +4970,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -4797,7 +4979,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4810,7 +4992,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -4819,8 +5001,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -4832,7 +5014,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4845,7 +5027,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -4854,8 +5036,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -4869,8 +5051,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -4881,7 +5063,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4905,7 +5087,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4923,7 +5105,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4943,7 +5125,7 @@ CALL {
   UNION ALL
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4961,7 +5143,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4981,7 +5163,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -5013,7 +5195,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -5022,11 +5204,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5041,20 +5223,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -5066,11 +5248,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5085,26 +5267,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -5116,7 +5298,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -5127,11 +5309,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5157,7 +5339,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -5172,7 +5354,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $far
@@ -5180,7 +5362,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -5212,7 +5394,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -5221,7 +5403,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5234,7 +5416,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -5243,8 +5425,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -5256,7 +5438,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5269,7 +5451,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -5278,8 +5460,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -5293,8 +5475,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -5305,7 +5487,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5329,7 +5511,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -5342,7 +5524,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
@@ -5359,7 +5541,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $far
@@ -5369,7 +5551,7 @@ CALL {
   YIELD node AS t, score
   MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, i, score
   WHERE score <= $far
@@ -5379,7 +5561,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $far
@@ -5387,7 +5569,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -5419,7 +5601,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -5428,11 +5610,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5447,20 +5629,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -5472,11 +5654,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5491,26 +5673,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -5522,7 +5704,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -5533,11 +5715,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5563,7 +5745,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -5577,7 +5759,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -5609,7 +5791,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -5618,7 +5800,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5631,7 +5813,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -5640,8 +5822,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -5653,7 +5835,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5666,7 +5848,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -5675,8 +5857,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -5690,8 +5872,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -5702,7 +5884,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5726,7 +5908,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -5740,7 +5922,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
@@ -5756,7 +5938,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -5788,7 +5970,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -5797,11 +5979,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5816,20 +5998,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -5841,11 +6023,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5860,26 +6042,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -5891,7 +6073,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -5902,11 +6084,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -5932,7 +6114,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -5942,7 +6124,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -5974,7 +6156,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -5983,7 +6165,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5996,7 +6178,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -6005,8 +6187,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -6018,7 +6200,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6031,7 +6213,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -6040,8 +6222,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -6055,8 +6237,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -6067,7 +6249,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6091,7 +6273,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -6101,7 +6283,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
@@ -6113,7 +6295,7 @@ CALL {
 }
 WITH s, i, score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -6145,7 +6327,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -6154,11 +6336,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6173,20 +6355,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -6198,11 +6380,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6217,26 +6399,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -6248,7 +6430,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -6259,11 +6441,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6289,7 +6471,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -6307,7 +6489,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -6339,7 +6521,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -6348,7 +6530,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6361,7 +6543,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -6370,8 +6552,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -6383,7 +6565,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6396,7 +6578,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -6405,8 +6587,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -6420,8 +6602,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -6432,7 +6614,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6456,7 +6638,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -6474,7 +6656,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -6494,7 +6676,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -6526,7 +6708,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -6535,11 +6717,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6554,20 +6736,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -6579,11 +6761,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6598,26 +6780,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -6629,7 +6811,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -6640,11 +6822,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6670,7 +6852,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -6683,7 +6865,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -6715,7 +6897,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -6724,7 +6906,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6737,7 +6919,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -6746,8 +6928,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -6759,7 +6941,7 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6772,7 +6954,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
@@ -6781,8 +6963,8 @@ CALL {
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
-      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
@@ -6796,8 +6978,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -6808,7 +6990,7 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -6832,7 +7014,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -6845,7 +7027,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
@@ -6860,7 +7042,7 @@ CALL {
 }
 WITH s, i, min(score) AS score
 MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
@@ -6892,7 +7074,7 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -6901,11 +7083,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6920,20 +7102,20 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
@@ -6945,11 +7127,11 @@ CALL {
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -6964,26 +7146,26 @@ CALL {
   UNWIND identities AS i
   WITH DISTINCT i
   MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
-  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
       AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
   WITH DISTINCT r
   WITH r, collect([null]) AS ways
   WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH r, ways, ever, count(link) AS held
   WHERE ever < 1000 OR held < 1000
   UNWIND ways AS way
   WITH r
   MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
       AND y.expired_at > $known_from AND b.id IS NOT NULL
       AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
   WITH b, collect([r, y]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -6995,7 +7177,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
@@ -7006,11 +7188,11 @@ CALL {
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -7047,7 +7229,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
   WITH DISTINCT e
   WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
@@ -7071,7 +7253,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -7086,7 +7268,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7101,7 +7283,7 @@ CALL {
   UNION ALL
   UNWIND $embeddings AS v
   MATCH (s:ConsciousnessNode)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7118,7 +7300,7 @@ CALL {
   UNION ALL
   UNWIND $feelings AS v
   MATCH (s:ConsciousnessNode)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7136,7 +7318,7 @@ CALL {
   MATCH (m:ConsciousnessNode)
   WHERE id(m) >= $newest
   WITH m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7152,7 +7334,7 @@ CALL {
 }
 WITH DISTINCT i, asserted
 WITH i, i AS m, asserted
-WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7161,7 +7343,7 @@ WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 OPTIONAL MATCH (i)-[e:LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
@@ -7210,7 +7392,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
   WITH DISTINCT e
   WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
@@ -7234,7 +7416,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
@@ -7244,7 +7426,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7259,7 +7441,7 @@ CALL {
   UNION ALL
   UNWIND $embeddings AS v
   MATCH (s:ConsciousnessNode)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7276,7 +7458,7 @@ CALL {
   UNION ALL
   UNWIND $embeddings AS v
   MATCH (s:PastVersion)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7295,7 +7477,7 @@ CALL {
   UNION ALL
   UNWIND $feelings AS v
   MATCH (s:ConsciousnessNode)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7312,7 +7494,7 @@ CALL {
   UNION ALL
   UNWIND $feelings AS v
   MATCH (s:PastVersion)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7332,7 +7514,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('PastVersion', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7350,7 +7532,7 @@ CALL {
   MATCH (m:ConsciousnessNode)
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7366,7 +7548,7 @@ CALL {
   MATCH (m:PastVersion)
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7384,11 +7566,11 @@ CALL {
 }
 WITH DISTINCT i, asserted
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH asserted, i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH asserted, i, m
 WITH i, m, asserted
 WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
@@ -7399,7 +7581,7 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
@@ -7448,7 +7630,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
   WITH DISTINCT e
   WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
@@ -7472,7 +7654,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -7487,7 +7669,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7504,7 +7686,7 @@ CALL {
   CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32(v))
   YIELD node AS t, score
   MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+  WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
       AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -7520,7 +7702,7 @@ CALL {
   CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32(v))
   YIELD node AS t, score
   MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+  WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
       AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -7535,7 +7717,7 @@ CALL {
   MATCH (m:ConsciousnessNode)
   WHERE id(m) >= $newest
   WITH m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7551,7 +7733,7 @@ CALL {
 }
 WITH DISTINCT i, asserted
 WITH i, i AS m, asserted
-WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7560,7 +7742,7 @@ WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 OPTIONAL MATCH (i)-[e:LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
@@ -7609,7 +7791,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
   WITH DISTINCT e
   WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
@@ -7633,7 +7815,7 @@ CALL {
   WITH near
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
@@ -7643,7 +7825,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7713,7 +7895,7 @@ CALL {
   CALL db.idx.fulltext.queryNodes('PastVersion', $words)
   YIELD node AS s, score
   WITH s, score
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -7731,7 +7913,7 @@ CALL {
   MATCH (m:ConsciousnessNode)
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7747,7 +7929,7 @@ CALL {
   MATCH (m:PastVersion)
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -7765,11 +7947,11 @@ CALL {
 }
 WITH DISTINCT i, asserted
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH asserted, i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH asserted, i, m
 WITH i, m, asserted
 WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
@@ -7780,7 +7962,7 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
     AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
@@ -7865,7 +8047,7 @@ LIMIT 1000;
 // scan_now
 // :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
-WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -7890,9 +8072,9 @@ CALL {
   WITH starts
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -7916,9 +8098,9 @@ CALL {
   UNWIND ways AS way
   WITH s
   MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
@@ -7944,9 +8126,9 @@ CALL {
   WITH s, links[place] AS e, others[place] AS b
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -7976,7 +8158,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 // :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -7988,7 +8170,7 @@ CALL {
   RETURN s, s AS i
   UNION ALL
   MATCH (s:PastVersion)
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8018,7 +8200,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -8027,7 +8209,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -8037,7 +8219,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
-  WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
@@ -8061,14 +8243,14 @@ CALL {
   WITH i, collect([null]) AS ways
   WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH i, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH i
   MATCH (i)-[e:LINK|PAST_LINK]-(b)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -8078,14 +8260,14 @@ CALL {
   WITH b, collect([i, e]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -8095,7 +8277,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
-  WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
@@ -8112,11 +8294,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS b
   WITH DISTINCT i, b
   MATCH (b)-[e:LINK|PAST_LINK]-(j)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -8126,7 +8308,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
-  WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
@@ -8198,8 +8380,8 @@ RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy
 MATCH (n:ConsciousnessNode {id: $self})
 WITH n
 MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-    AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
     AND m.created_at < $known_to AND m.expired_at > $known_from
 WITH DISTINCT m
 RETURN m.id, coalesce(m.description, ''), m.name, m.source, m.speaker, m.valid_at, m.created_at
@@ -8211,15 +8393,15 @@ LIMIT 200;
 MATCH (n:ConsciousnessNode {id: $self})
 WITH n
 MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from
 WITH DISTINCT j
 OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH j, collect(p) AS past
-UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+    AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
 WITH j, m
 WITH DISTINCT m
 RETURN m.id, coalesce(m.description, ''), m.name, m.source, m.speaker, m.valid_at, m.created_at
@@ -8257,7 +8439,7 @@ MATCH (s:ConsciousnessNode)
 WHERE s.id IN $shown
 WITH s
 MATCH (s)-[e:LINK]->(o:ConsciousnessNode)
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from AND o.name_key IS NOT NULL
 WITH DISTINCT o.id AS id, o.name AS name
 ORDER BY id
@@ -8274,7 +8456,7 @@ CALL {
   LIMIT 1000
 }
 WITH e
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from
 WITH e.relation_type AS name, count(e) AS links
 ORDER BY links DESC, name
@@ -8287,7 +8469,7 @@ MATCH (s:ConsciousnessNode)
 WHERE s.id IN $shown
 WITH s
 MATCH (s)-[e:LINK|PAST_LINK]->(o:ConsciousnessNode)
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from AND o.name_key IS NOT NULL
 WITH DISTINCT o.id AS id, o.name AS name
 ORDER BY id
@@ -8304,7 +8486,7 @@ CALL {
   LIMIT 1000
 }
 WITH e
-WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from
 WITH e.relation_type AS name, count(e) AS links
 ORDER BY links DESC, name
@@ -8362,7 +8544,7 @@ WHERE id(j) = place
 WITH i, j
 WHERE j.episode_id = i.episode_id
 WITH i, j AS s
-WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 WITH i, s
 WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
@@ -8398,11 +8580,11 @@ WHERE id(j) = place
 WITH i, j
 WHERE j.episode_id = i.episode_id
 OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, j, collect(p) AS past
-UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
+UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+    AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
 WITH i, s
 WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8441,7 +8623,7 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $open
   WITH s
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
       AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8457,7 +8639,7 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE id(s) >= $newest AND id(s) < $until
   WITH s
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
       AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8488,7 +8670,7 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $open
   WITH s
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
       AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8504,7 +8686,7 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE id(s) >= $newest AND id(s) < $until
   WITH s
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
       AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8520,7 +8702,7 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $open
   WITH s
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
       AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8536,7 +8718,7 @@ CALL {
   MATCH (s:PastVersion)
   WHERE id(s) >= $newest AND id(s) < $until
   WITH s
-  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
       AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8567,10 +8749,10 @@ MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
 MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+WHERE e.relation_type = 'RESOLVED_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
     AND e.created_at < $known_to AND e.expired_at > $known_from
 WITH e, j AS s
-WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 WITH e, s
 WHERE ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -8598,14 +8780,14 @@ MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
 MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+WHERE e.relation_type = 'RESOLVED_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
     AND e.created_at < $known_to AND e.expired_at > $known_from
 OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH e, j, collect(p) AS past
-UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
+UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+    AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
 WITH e, s
 WHERE ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -8939,7 +9121,7 @@ RETURN n.id, coalesce(n.version, 1), n.expired_at;
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -8969,8 +9151,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -8979,7 +9161,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -9004,7 +9186,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9022,7 +9204,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9054,7 +9236,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -9063,11 +9245,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -9094,7 +9276,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -9119,8 +9301,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -9129,7 +9311,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -9154,7 +9336,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -9167,7 +9349,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
@@ -9194,7 +9376,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -9203,11 +9385,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -9234,7 +9416,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9252,7 +9434,7 @@ CALL {
   UNION ALL
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9282,8 +9464,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -9292,7 +9474,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -9317,7 +9499,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9335,7 +9517,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9355,7 +9537,7 @@ CALL {
   UNION ALL
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9373,7 +9555,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -9405,7 +9587,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -9414,11 +9596,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -9445,7 +9627,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -9460,7 +9642,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $far
@@ -9480,8 +9662,8 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -9490,7 +9672,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
-  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -9515,7 +9697,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
@@ -9528,7 +9710,7 @@ CALL {
   UNION ALL
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
@@ -9545,7 +9727,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $far
@@ -9555,7 +9737,7 @@ CALL {
   YIELD node AS t, score
   MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, i, score
   WHERE score <= $far
@@ -9565,7 +9747,7 @@ CALL {
   YIELD node AS t, score
   MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
   WITH s, s AS i, score
   WHERE score <= $far
@@ -9585,7 +9767,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -9594,11 +9776,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
-      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
@@ -9657,7 +9839,7 @@ LIMIT 2000;
 CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
 YIELD node AS t, score
 MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
-WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -9678,9 +9860,9 @@ CALL {
   WITH starts
   UNWIND starts[..$expanded] AS s
   MATCH (s)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -9704,9 +9886,9 @@ CALL {
   UNWIND ways AS way
   WITH s
   MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
@@ -9732,9 +9914,9 @@ CALL {
   WITH s, links[place] AS e, others[place] AS b
   WITH DISTINCT s, b
   MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -9804,7 +9986,7 @@ UNWIND range(0, size(traces) - 1) AS place
 WITH traces[place] AS t, scores[place] AS score, seen
 WHERE score <= seen
 MATCH (s)-[:HAS_TRACE]->(t)
-WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -9828,7 +10010,7 @@ CALL {
   UNWIND identities[..$expanded] AS i
   WITH DISTINCT i
   MATCH (i)-[e:LINK|PAST_LINK]-(j)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -9837,7 +10019,7 @@ CALL {
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -9847,7 +10029,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
-  WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
@@ -9871,14 +10053,14 @@ CALL {
   WITH i, collect([null]) AS ways
   WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH i, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH i
   MATCH (i)-[e:LINK|PAST_LINK]-(b)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -9888,14 +10070,14 @@ CALL {
   WITH b, collect([i, e]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -9905,7 +10087,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
-  WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
+  WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
@@ -9922,11 +10104,11 @@ CALL {
   WITH i, links[place] AS e, others[place] AS b
   WITH DISTINCT i, b
   MATCH (b)-[e:LINK|PAST_LINK]-(j)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
@@ -9936,7 +10118,7 @@ CALL {
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
       OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
-  WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+  WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
@@ -9992,7 +10174,7 @@ CALL {
   WITH t, tag[1] AS weight
   MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode)
   WITH i, sum(weight) AS weight
-  WHERE NOT i.id IN $held AND i.valid_at < $valid_to AND i.invalid_at > $valid_from
+  WHERE NOT i.id IN $held AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
       AND i.created_at < $known_to AND i.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -10012,7 +10194,7 @@ CALL {
   UNWIND ways AS way
   WITH a
   MATCH (a)-[e:LINK]-(b:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from
   WITH DISTINCT a, b
   WITH b, collect([a]) AS ways
@@ -10030,7 +10212,7 @@ CALL {
   UNWIND ways AS way
   WITH a
   MATCH (a)-[e:LINK]-(b:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from
   WITH DISTINCT a, b
   WITH b, collect([a]) AS ways
@@ -10039,7 +10221,7 @@ CALL {
   UNWIND ways AS way
   WITH b, way[0] AS a
   MATCH (b)-[e:LINK]-(c:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND c.id <> a.id
   WITH DISTINCT a, c
   WITH c, collect([a]) AS ways
@@ -10051,7 +10233,7 @@ CALL {
 }
 WITH i, string.join(collect(DISTINCT way), '|') AS ways
 WITH i AS m, ways
-WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -10083,20 +10265,20 @@ CALL {
   WITH a, collect([null]) AS ways
   WITH a, ways, indegree(a, ['LINK', 'PAST_LINK']) + outdegree(a, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (a)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH a, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH a
   MATCH (a)-[e:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from
   WITH DISTINCT a, b
   WITH b, collect([a]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -10109,33 +10291,33 @@ CALL {
   WITH a, collect([null]) AS ways
   WITH a, ways, indegree(a, ['LINK', 'PAST_LINK']) + outdegree(a, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (a)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH a, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH a
   MATCH (a)-[e:LINK|PAST_LINK]-(b:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from
   WITH DISTINCT a, b
   WITH b, collect([a]) AS ways
   WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH b, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS a
   MATCH (b)-[e:LINK|PAST_LINK]-(c:ConsciousnessNode)
-  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND c.id <> a.id
   WITH DISTINCT a, c
   WITH c, collect([a]) AS ways
   WITH c, ways, indegree(c, ['LINK', 'PAST_LINK']) + outdegree(c, ['LINK', 'PAST_LINK']) AS ever
   OPTIONAL MATCH (c)-[link:LINK|PAST_LINK]-()
-  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
       AND link.created_at < $known_to AND link.expired_at > $known_from
   WITH c, ways, ever, count(link) AS held
   WHERE ever < 64 OR held < 64
@@ -10144,7 +10326,7 @@ CALL {
   RETURN c AS i, '2' + a.id AS way
   UNION ALL
   MATCH (p:PastVersion)
-  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
@@ -10161,11 +10343,11 @@ CALL {
 }
 WITH i, string.join(collect(DISTINCT way), '|') AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH ways, i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH ways, i, m
 WHERE ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)

@@ -13,9 +13,10 @@ from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.six_queries import Reach
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question
+from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from schemas.temporal import Scope
+from schemas.temporal import Period, Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import search
@@ -90,8 +91,6 @@ def test_where_few_memories_can_pass_the_filters_they_are_compared_one_by_one(pa
     [
         (Lexicon(100, frequencies={"bridge": 3, "ferry": 2, "gone": 0}), Reach(40), ["bridge|ferry"]),
         (Lexicon(100, frequencies={"day": 90, "time": 80}), Reach(40), ["(time day)", "time|day"]),
-        (Lexicon(100, frequencies={"may": 3, "ferry": 2}), Reach(40, no_anchors=frozenset({"may"})), ["ferry"]),
-        (Lexicon(100, frequencies={"may": 3}), Reach(40, no_anchors=frozenset({"may"})), ["may"]),
         (
             Lexicon(100, frequencies={"ada": 3, "ferry": 2}, entities=(Entity("person:ada", "Ada", speaks=True),)),
             Reach(40),
@@ -104,6 +103,17 @@ def test_the_words_that_are_searched(lexicon: Lexicon, reach: Reach, words: list
     request = six_queries.build_graph_query(target(), lexicon, {}, reach)
     sent = [request.values, *(values for _, values in request.wider)]
     assert [values["words"] for values in sent] == words
+
+
+@pytest.mark.parametrize("past", [False, True])
+def test_what_began_in_the_periods_of_a_question_is_searched_and_the_days_after_a_day_too(past: bool) -> None:
+    texts, day = (search.THEN if past else search.NOW), 86_400_000_000
+    periods = (NamedPeriod(Period(0, day)), NamedPeriod(Period(0, 30 * day)))
+    reach = Reach(40, periods=periods)
+    near = six_queries.build_period_query(target(past=past), {}, reach, [1.0])
+    assert (near.kind, near.query, near.values["limit"]) == ("period", texts.begun_near, 40)
+    assert near.values["periods"] == [[0, 3 * day], [0, 30 * day]]
+    assert six_queries.build_period_query(target(past=past), {}, reach, []).query is texts.begun
 
 
 def test_a_broad_question_looks_further_and_so_does_one_without_an_embedding() -> None:

@@ -101,10 +101,13 @@ def test_a_candidate_within_the_named_time_counts_more() -> None:
     question = read_question("Who came on 7 May 2023?", NOW)
     within, later = (to_instant(datetime(2023, month, 7, 12, tzinfo=UTC)) for month in (5, 6))
     there, elsewhere = a_memory("there", valid_at=within), a_memory("elsewhere", valid_at=later)
-    unlike = a_memory("unlike", valid_at=within)
-    candidates = of(there, elsewhere, unlike)
-    parts = {there.key: {"words": 0.1}, elsewhere.key: {"words": 0.1}, unlike.key: {"words": 0.0}}
-    assert time_score(candidates, replace(asked(candidates, question), parts=parts), 0.2) == {there.key: 0.2}
+    unlike, begun = a_memory("unlike", valid_at=within), a_memory("begun", valid_at=within)
+    begun.begun = True
+    candidates = of(there, elsewhere, unlike, begun)
+    parts = {memory.key: {"words": 0.0} for memory in (unlike, begun)}
+    parts |= {memory.key: {"words": 0.1} for memory in (there, elsewhere)}
+    scores = time_score(candidates, replace(asked(candidates, question), parts=parts), 0.2)
+    assert scores == {there.key: 0.2, begun.key: 0.2}
     assert time_score(candidates, replace(asked(candidates, Question("x")), parts=parts), 0.2) == {}
 
 

@@ -1,0 +1,35 @@
+"""The words in which a question is read, by language."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from orchestration.question.languages import NIGHT, UNITS, languages
+
+
+@pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)
+def test_each_language_names_all_months_weekdays_units_and_parts(language: object) -> None:
+    places = language.places  # type: ignore[attr-defined]
+    assert set(places["month"].values()) == set(range(1, 13))
+    assert set(places["weekday"].values()) == set(range(7))
+    assert set(places["unit"].values()) == set(range(len(UNITS)))
+    assert set(places["season"].values()) == set(range(4))
+    assert set(places["part"].values()) == set(range(NIGHT + 1))
+
+
+def test_each_language_has_the_same_kinds_of_phrases_and_patterns() -> None:
+    english, *others = languages()
+    for other in others:
+        assert set(other.kinds) == set(english.kinds)
+        assert set(other.asking) == set(english.asking)
+        assert set(other.relations) == set(english.relations)
+        assert set(other.seeking) == set(english.seeking)
+
+
+def test_no_phrase_lies_within_another() -> None:
+    text = "the day before yesterday, last Friday night, at the start of March 2024 and three weeks ago"
+    found = languages()[0].find_phrases(text)
+    assert [phrase.kind for phrase in found] == ["day_before_yesterday", "last_weekday", "month", "ago"]
+    assert all(first.end <= second.start for first, second in pairwise(found))
