@@ -10,27 +10,39 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from statistics import fmean
 from typing import Any, Final, NamedTuple
 
+from orchestration.algorithms import inverse_document_frequency
+from orchestration.appraisal.languages import language_of
+from orchestration.question.answer_kind import asking_words, gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
-from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.candidates import Candidate, Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import lexical_text
 from schemas.memory import Level
+from schemas.temporal import Instant
 from substrate.text import STOP_WORDS, name_key, stem, stems, words
 
 WORDS_ALONE: Final = "none"
 """The table of weights for a question that was not embedded, and for a model that nobody measured."""
 HITS: Final = 20
 """So many of the best memories are looked at: an answer further down is seldom read."""
-CLAUSE: Final = re.compile(r"(?<=[.!?;])\s+|\n+| [-–—] |, (?=(?:but|and|so|aber|und)\b)")
+CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
 BARE_TYPES: Final = frozenset(("Session", "Person"))
 """Memories of these types have no words of their own: they answer nothing."""
+LEAST_MEMORIES: Final = 100
+"""Words are weighed as in a graph of at least so many memories: in a young one every word would be common."""
+MOST_READ: Final = 4000
+"""Only so many characters of a text are read."""
+NAMED, PLAIN = "named", "plain"
+"""A question that names a speaker, whose words are known to be theirs, and any other have weights of their own."""
 
 
 class Hit(NamedTuple):
@@ -39,6 +51,7 @@ class Hit(NamedTuple):
     text: str
     likeness: float | None = None
     speaker: str = ""
+    began: Instant = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A table of `confidence.toml`. Below `threshold` nothing fits the question, and its focus stays empty."""
+    """The weights for one kind of question. Below `threshold` nothing fits it, and its focus stays empty."""
 
     terms: Mapping[str, Term]
     intercept: float
@@ -94,19 +107,21 @@ class Answer(NamedTuple):
 
 
 @cache
-def read_tables() -> Mapping[str, Weights]:
-    """The tables of `confidence.toml`, by the name of the embedding model."""
+def read_tables() -> Mapping[tuple[str, str], Weights]:
+    """The tables of `confidence.toml`, by the name of the embedding model and the kind of question."""
     text = resources.files(__package__).joinpath("confidence.toml").read_text(encoding="utf-8")
-    return {name: Weights.of(table) for name, table in tomllib.loads(text)["models"].items()}
+    models = tomllib.loads(text)["models"]
+    return {(model, kind): Weights.of(models[model][kind]) for model in models for kind in (PLAIN, NAMED)}
 
 
 def rate_answer(evidence: Evidence, model: str) -> Answer:
     """How well the memories that were found answer the question. `model`: the one that made the embeddings."""
     if not evidence.hits:
         return Answer(0.0, fits=False)
-    tables = read_tables()
+    tables, kind = read_tables(), NAMED if evidence.speakers else PLAIN
     embedded = any(hit.likeness is not None for hit in evidence.hits)
-    weights = tables[model if embedded and model in tables else WORDS_ALONE]
+    known = embedded and (model, kind) in tables
+    weights = tables[model if known else WORDS_ALONE, kind]
     probability = weights.probability(read_features(evidence))
     return Answer(round(probability, 6), probability >= weights.threshold)
 
@@ -116,60 +131,75 @@ def gather_evidence(
 ) -> Evidence:
     """The question with its best hits, out of all that was found."""
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
-    names = {word for name in speakers for word in name.split()}
     memories = sum(lexicon.memories for lexicon in lexicons.values())
-    hits = [_hit(candidates, score.key) for score in order if not _is_bare(candidates, score.key)]
-    return Evidence(
-        question, _weigh_stems(question.content or question.text, lexicons, names), hits[:HITS], memories, speakers
-    )
+    frequencies: Counter[str] = Counter()
+    for lexicon in lexicons.values():
+        frequencies.update(lexicon.frequencies or {})
+    found = (candidates.memories[score.key] for score in order)
+    hits = [_hit(memory) for memory in found if memory.get("node_type") not in BARE_TYPES]
+    weights = weigh_stems(question, frequencies, memories, speakers)
+    return Evidence(question, weights, hits[:HITS], memories, speakers)
 
 
-def _is_bare(candidates: Candidates, key: Key) -> bool:
-    return candidates.memories[key].get("node_type") in BARE_TYPES
+def _hit(memory: Candidate) -> Hit:
+    speaker, began = name_key(memory.get("speaker") or ""), int(memory.get("valid_at"))
+    return Hit(lexical_text(memory)[:MOST_READ], memory.likeness, speaker, began)
 
 
-def _hit(candidates: Candidates, key: Key) -> Hit:
-    memory = candidates.memories[key]
-    return Hit(lexical_text(memory), memory.likeness, name_key(memory.get("speaker") or ""))
-
-
-def _weigh_stems(text: str, lexicons: Mapping[Level, Lexicon], names: Collection[str]) -> dict[str, float]:
+def weigh_stems(
+    question: Question, frequencies: Mapping[str, int], memories: int, speakers: Collection[str]
+) -> dict[str, float]:
     """The inverse document frequency of each stem of a question, also of those that no memory holds.
 
-    `names`: the words of the names of speakers, which are known exactly and say nothing about a text.
+    Words that name a time, or speakers, are read otherwise; function words say nothing of what is asked.
     """
-    memories = sum(lexicon.memories for lexicon in lexicons.values())
+    language = language_of(question.text)
+    silent = question.time_words | language.function_words | asking_words(language.code) | STOP_WORDS
+    names = {word for name in speakers for word in name.split()}
+    count = max(memories, LEAST_MEMORIES)
     weights: dict[str, float] = {}
-    for word in words(text):
-        if word in STOP_WORDS or word in names:
-            continue
-        holding = sum((lexicon.frequencies or {}).get(word, 0) for lexicon in lexicons.values())
-        weight = math.log(1.0 + max(0.0, memories - holding + 0.5) / (holding + 0.5))
-        weights[stem(word)] = min(weight, weights.get(stem(word), weight))
+    for word in dict.fromkeys(words(question.text[:MOST_READ])):
+        if word not in silent and word not in names:
+            weight = inverse_document_frequency(min(frequencies.get(word, 0), count), count)
+            weights[stem(word)] = min(weight, weights.get(stem(word), weight))
     return weights
 
 
 class _Fit(NamedTuple):
-    """One hit: its likeness, at least 0; the weighted share of the stems that it holds, or its best clause."""
+    """How a hit fits: its likeness, at least 0; the weighted share of the stems that it holds, or its best clause.
+
+    `missing`: the greatest weight of a stem that it lacks. `gives`: it gives a thing of the kind asked for.
+    """
 
     likeness: float
     share: float
     clause: float
+    missing: float
+    gives: bool
     named: bool
+    in_time: bool
 
 
 def read_features(evidence: Evidence) -> dict[str, float]:
     """Each feature of the evidence by its name in `confidence.toml`; about [−1, 1] each."""
-    fits = [_fit(hit, evidence) for hit in evidence.hits] or [_Fit(0.0, 0.0, 0.0, named=False)]
+    fits = [_fit(hit, evidence) for hit in evidence.hits]
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
 def _fit(hit: Hit, evidence: Evidence) -> _Fit:
+    question, weights = evidence.question, evidence.weights
     clauses = [stems(clause) for clause in CLAUSE.split(hit.text) if clause.strip()]
     whole = frozenset[str]().union(*clauses)
-    best = max((_share(clause, evidence.weights) for clause in clauses), default=0.0)
-    likeness = max(0.0, hit.likeness or 0.0)
-    return _Fit(likeness, _share(whole, evidence.weights), best, named=hit.speaker in evidence.speakers)
+    kind = question.answer_kind
+    return _Fit(
+        likeness=max(0.0, hit.likeness or 0.0),
+        share=_share(whole, weights),
+        clause=max((_share(clause, weights) for clause in clauses), default=0.0),
+        missing=max((weight for root, weight in weights.items() if root not in whole), default=0.0),
+        gives=kind is not None and gives_kind(kind, hit.text, stems(question.text)),
+        named=hit.speaker in evidence.speakers,
+        in_time=any(window.contains(hit.began) for window in question.windows),
+    )
 
 
 def _share(held: Collection[str], weights: Mapping[str, float]) -> float:
@@ -183,24 +213,37 @@ def _unheard(evidence: Evidence) -> float:
     return 1.0 - _share(held, evidence.weights) if evidence.weights else 0.0
 
 
-def _of_named(evidence: Evidence, fits: Sequence[_Fit]) -> float:
-    """By how much the best hit of the speaker that the question names is better than the best of others."""
-    if not evidence.speakers:
-        return 0.0
-    own = max((fit.likeness + fit.share for fit in fits if fit.named), default=0.0)
-    return own - max((fit.likeness + fit.share for fit in fits if not fit.named), default=0.0)
+def _best(fits: Sequence[_Fit]) -> _Fit:
+    return max(fits, key=lambda fit: fit.likeness + fit.share)
 
+
+def _gap(fits: Sequence[_Fit], wanted: Callable[[_Fit], bool]) -> float:
+    """By how much the best of the hits that are wanted is better than the best of the others."""
+    best = max((fit.likeness + fit.share for fit in fits if wanted(fit)), default=0.0)
+    return best - max((fit.likeness + fit.share for fit in fits if not wanted(fit)), default=0.0)
+
+
+def _kind(evidence: Evidence, fits: Sequence[_Fit]) -> float:
+    """1 where the best hit gives a thing of the kind asked for, else 0; ½ where no kind is asked for."""
+    return 0.5 if evidence.question.answer_kind is None else float(_best(fits).gives)
+
+
+_LARGEST: Final = 20_000
+"""The memories of a graph count up to here: more of them say nothing more."""
 
 FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
     "likeness": lambda _, fits: max(fit.likeness for fit in fits),
-    "share": lambda _, fits: max(fit.share for fit in fits),
-    "both": lambda _, fits: max(fit.likeness + fit.share for fit in fits),
+    "likeness_of_three": lambda _, fits: fmean(sorted((fit.likeness for fit in fits), reverse=True)[:3]),
     "clause": lambda _, fits: max(fit.likeness + fit.clause for fit in fits),
-    "first": lambda _, fits: fits[0].likeness + fits[0].share,
+    "product": lambda _, fits: max(fit.likeness * fit.clause for fit in fits),
     "unheard": lambda evidence, _: _unheard(evidence),
-    "speaker": _of_named,
-    "names_speaker": lambda evidence, _: bool(evidence.speakers),
+    "missing": lambda _, fits: _best(fits).missing / 10,
+    "kind": _kind,
+    "in_time": lambda _, fits: any(fit.in_time for fit in fits),
+    "speaker": lambda _, fits: _gap(fits, lambda fit: fit.named),
+    "speaker_first": lambda _, fits: fmean(fit.named for fit in fits[:3]),
+    "speakers": lambda evidence, _: min(2, len(evidence.speakers)) / 2,
     "words": lambda evidence, _: min(12, len(evidence.weights)) / 12,
-    "memories": lambda evidence, _: math.log1p(evidence.memories) / 10,
+    "memories": lambda evidence, _: math.log1p(min(evidence.memories, _LARGEST)) / 10,
 }
 """What is read of a ranking, by name."""
