@@ -154,11 +154,11 @@ def weigh_stems(
     Words that name a time, or speakers, are read otherwise; function words say nothing of what is asked.
     """
     language = language_of(question.text)
-    silent = question.time_words | language.function_words | asking_words(language.code) | STOP_WORDS
+    silent = language.function_words | asking_words(language.code) | STOP_WORDS
     names = {word for name in speakers for word in name.split()}
     count = max(memories, LEAST_MEMORIES)
     weights: dict[str, float] = {}
-    for word in dict.fromkeys(words(question.text[:MOST_READ])):
+    for word in dict.fromkeys(words((question.content or question.text)[:MOST_READ])):
         if word not in silent and word not in names:
             weight = inverse_document_frequency(min(frequencies.get(word, 0), count), count)
             weights[stem(word)] = min(weight, weights.get(stem(word), weight))
@@ -198,7 +198,7 @@ def _fit(hit: Hit, evidence: Evidence) -> _Fit:
         missing=max((weight for root, weight in weights.items() if root not in whole), default=0.0),
         gives=kind is not None and gives_kind(kind, hit.text, stems(question.text)),
         named=hit.speaker in evidence.speakers,
-        in_time=any(window.contains(hit.began) for window in question.windows),
+        in_time=any(each.period.contains(hit.began) for each in question.periods),
     )
 
 
