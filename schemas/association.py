@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from schemas.base import CitizenId, Frozen, Whole
 from schemas.intention import ALL_LEVELS, Filtered, Levels, Plural, QueryText
 from schemas.memory import ConsciousnessNode, Level
-from schemas.temporal import Moment
+from schemas.temporal import KnownMoment, Moment
 
 MAX_CHARS = 1_000_000
 """More than the candidates of all levels usually have."""
@@ -30,7 +30,7 @@ class TagWalk(Plural, Filtered):
     query_text: QueryText
     max_chars: Annotated[Whole, Field(ge=1, le=MAX_CHARS)] = 8000
     as_of_time: Moment | None = None
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
     query_levels: Levels = ALL_LEVELS
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from schemas.base import AtMost, CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit, rewrite_map_schema
 from schemas.paging import Cursor, Paged
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
-from schemas.temporal import Moment
+from schemas.temporal import KnownMoment, Moment
 from schemas.wave_signal import CHANNELS, Channel
 
 Factor = Annotated[float, Field(strict=True, ge=0.0, le=100.0, allow_inf_nan=False)]
@@ -110,13 +110,13 @@ class StateAsOf(Request):
     """`as_of_time` sets both time axes, `known_at` the transaction axis alone."""
 
     as_of_time: Moment | None = None
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
 
 
 class LearningPage(Paged):
     """A page of the learning moments, as known at `known_at`."""
 
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
 
 
 class LearningMoments(Frozen):
@@ -135,7 +135,7 @@ class AsOf(Request):
     """`as_of_time` sets both time axes, `known_at` the transaction axis alone; `limit` counts entities."""
 
     as_of_time: Moment | None = None
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     cursor: Cursor = None
 

@@ -24,7 +24,7 @@ from schemas.base import (
     Whole,
 )
 from schemas.memory import Level, Source
-from schemas.temporal import Moment, TemporalMode
+from schemas.temporal import KnownMoment, Moment, TemporalMode
 
 type Rerank = Literal["mmr", "rrf", "llm", "custom"]
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
@@ -161,7 +161,7 @@ class RetrievalIntention(StreamRequest):
     query_text: QueryText
     temporal_mode: TemporalMode = TemporalMode.CURRENT
     as_of_time: Moment | None = None
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
     time_range_start: Moment | None = None
     time_range_end: Moment | None = None
     query_levels: Levels = ALL_LEVELS
@@ -224,7 +224,7 @@ class StateBasedRetrieval(StreamRequest):
     include_only_unresolved: Flag = True
     temporal_scope: Literal["recent", "all_time"] = "recent"
     as_of_time: Moment | None = None
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
     query_levels: Levels = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     state_id: Identifier = Field(default_factory=lambda: uuid4().hex)

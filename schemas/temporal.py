@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Final, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 type Instant = int
 
@@ -167,6 +167,20 @@ def _check_readable(moment: object) -> object:
 
 Moment = Annotated[datetime, BeforeValidator(_check_readable), AfterValidator(_check_storable)]
 """A datetime that can be stored. `schemas.base.Request` takes one without a zone as UTC and notes it."""
+
+
+ALL_KNOWN: Final = to_datetime(END_OF_TIME - 1)
+"""A `known_at` that sees all that is known now, whatever the clock says."""
+
+
+def _read_now(moment: object) -> object:
+    return ALL_KNOWN if isinstance(moment, str) and moment.strip().lower() == "now" else moment
+
+
+KnownMoment = Annotated[
+    Moment, BeforeValidator(_read_now), Field(description="A time, or `now` for all that is known.")
+]
+"""The same for transaction time, where `now` means all that is known now."""
 
 
 def long_date(moment: datetime) -> str:

@@ -24,7 +24,7 @@ from schemas.base import (
 from schemas.commands.links import RelationType
 from schemas.intention import ALL_LEVELS, Filtered, Plural
 from schemas.memory import Abstraction, ConsciousnessNode, Level
-from schemas.temporal import Moment
+from schemas.temporal import KnownMoment, Moment
 
 Channel = Literal["nodes", "relations", "emotion", "result", "likeness", "importance", "recency"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
@@ -180,7 +180,7 @@ class Resonate(WaveSignal, Plural, Filtered):
     citizen_id: CitizenId
     overlap: Literal["signal", "memory"] = "signal"
     as_of_time: Moment | None = None
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
     query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = WORKING_MEMORY
 

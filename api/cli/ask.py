@@ -72,7 +72,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "citizen_id": citizen,
         "temporal_mode": mode,
         "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_time_option("--known-at", known_at),
+        "known_at": support.parse_known_at(known_at),
         "time_range_start": support.parse_time_option("--since", since),
         "time_range_end": support.parse_time_option("--until", until),
         "query_levels": options.upper(level),

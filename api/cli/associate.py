@@ -49,7 +49,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "citizen_id": citizen,
         "max_chars": max_chars,
         "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_time_option("--known-at", known_at),
+        "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
         "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),

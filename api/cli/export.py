@@ -20,7 +20,7 @@ from schemas.base import Request
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
-from schemas.temporal import Instant, Moment, to_instant
+from schemas.temporal import Instant, KnownMoment, to_instant
 from substrate.graphs.names import origin_of
 from substrate.text import count_of
 
@@ -30,7 +30,7 @@ app = typer.Typer(add_completion=False)
 
 
 class KnownAt(Request):
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
 
 
 @app.command("export")
@@ -57,7 +57,7 @@ def export_graphs(
     if target is not None and os.path.lexists(target):
         raise InvalidRequest(f"{target} exists already", remedy="Name a file that does not exist yet.")
     request = support.validate(
-        KnownAt, support.drop_unset({"known_at": support.parse_time_option("--known-at", known_at)}), OPTIONS
+        KnownAt, support.drop_unset({"known_at": support.parse_known_at(known_at)}), OPTIONS
     )
     moment = None if request.known_at is None else to_instant(request.known_at)
     support.run(_export(support.read_settings(ctx), choice, target, embeddings=embeddings, known_at=moment))

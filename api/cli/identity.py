@@ -40,7 +40,7 @@ def identity(
     fields = {
         "citizen_id": citizen,
         "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_time_option("--known-at", known_at),
+        "known_at": support.parse_known_at(known_at),
         "limit": limit,
     }
     request = support.validate(WhoIs, support.drop_unset(fields), OPTIONS)

@@ -21,7 +21,8 @@ AnyLevels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat 
 
 AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="What was true then; a day or a time.")]
 KnownAt = Annotated[
-    str | None, typer.Option(metavar="TIME", help="As it was known then. Default: the time of --as-of.")
+    str | None,
+    typer.Option(metavar="TIME", help="As it was known then; `now`: as known now. Default: the time of --as-of."),
 ]
 
 MemoryOrLink = Annotated[

@@ -92,7 +92,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "max_level": max_level.upper(),
         "overlap": overlap,
         "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_time_option("--known-at", known_at),
+        "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
         "filters": options.parse_filters(filter_),

@@ -13,7 +13,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import LEVEL_NAMES, ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern, TemporalDissonance, TraversalPath
-from schemas.temporal import TemporalMode, long_date
+from schemas.temporal import ALL_KNOWN, TemporalMode, long_date
 
 FOCUS_CHARACTERS = 1500
 NAMES_IN_BACKGROUND = 30
@@ -56,8 +56,10 @@ def describe_scope(intention: RetrievalIntention) -> str:
     """The time that a question is about, in words."""
     if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
         as_of = formatting.format_moment(intention.as_of_time) if intention.as_of_time else "now"
-        known = f"known on {formatting.format_moment(intention.known_at)}" if intention.known_at else "known then"
-        return f"as of {as_of}, as {known}"
+        if intention.known_at is None:
+            return f"as of {as_of}, as known then"
+        known = "now" if intention.known_at == ALL_KNOWN else f"on {formatting.format_moment(intention.known_at)}"
+        return f"as of {as_of}, as known {known}"
     if intention.temporal_mode is TemporalMode.CURRENT:
         return "as of now"
     start, end = intention.time_range_start, intention.time_range_end

@@ -34,7 +34,7 @@ from schemas.settings import (
     Settings,
     StoreSettings,
 )
-from schemas.temporal import Instant, check_digits
+from schemas.temporal import ALL_KNOWN, Instant, check_digits
 from substrate.engine.loading import Loading
 from substrate.graphs.names import graph_name
 
@@ -139,6 +139,13 @@ def parse_time_option(option: str, text: str | None) -> datetime | None:
             remedy="Write it like 2025-07-20 or 2025-07-20T14:30+02:00.",
         ) from error
     return moment if zoned else moment.replace(tzinfo=None)
+
+
+def parse_known_at(text: str | None) -> datetime | None:
+    """Parse `--known-at`: a time, or `now` for all that is known. Raises InvalidRequest for neither."""
+    if text is not None and text.strip().lower() == "now":
+        return ALL_KNOWN
+    return parse_time_option("--known-at", text)
 
 
 def parse_numbers(option: str, texts: Sequence[str] | None, example: str) -> dict[str, float]:

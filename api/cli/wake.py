@@ -72,7 +72,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
         "temporal_scope": scope,
         "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_time_option("--known-at", known_at),
+        "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
         "filters": options.parse_filters(filter_),

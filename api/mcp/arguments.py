@@ -11,7 +11,7 @@ from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, QueryMode, check_not_blank
 from schemas.memory import Level, ResolutionState
-from schemas.temporal import Moment
+from schemas.temporal import KnownMoment, Moment
 
 MAX_TOKENS: Final = 2000
 CitizenArgument = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
@@ -35,8 +35,8 @@ AsOfArgument = Annotated[
     Field(description="True at this time, as known now: 2025-07-20T14:30:00Z. Default: now."),
 ]
 KnownAtArgument = Annotated[
-    Moment | None,
-    Field(description="Only what was already known at this time. Default: all known now."),
+    KnownMoment | None,
+    Field(description="Only what was already known at this time. Default, and `now`: all known now."),
 ]
 FiltersArgument = Annotated[
     Filters | None,

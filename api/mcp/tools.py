@@ -35,11 +35,8 @@ from schemas.commands import WriteReceipt
 from schemas.errors import InvalidRequest
 from schemas.memory import Source
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import END_OF_TIME, to_datetime
+from schemas.temporal import ALL_KNOWN
 from substrate.text import count_of
-
-AS_KNOWN_NOW: Final = to_datetime(END_OF_TIME - 1)
-"""A `known_at` that sees all that is known now."""
 
 
 class ToolAnswer(NamedTuple):
@@ -76,7 +73,7 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
 
 async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
     fields = given.model_dump(exclude_none=True)
-    known: MomentFields = {} if given.as_of_time is None else {"known_at": AS_KNOWN_NOW}
+    known: MomentFields = {} if given.as_of_time is None else {"known_at": ALL_KNOWN}
     return _stream_answer(await client.wake(**fields, **known))
 
 
@@ -286,7 +283,7 @@ def _times(given: RecallArguments | IdentityArguments) -> MomentFields:
     """The times of a question. `as_of_time` alone asks what was true then, as known now."""
     if given.as_of_time is None:
         return {} if given.known_at is None else {"known_at": given.known_at}
-    return {"as_of_time": given.as_of_time, "known_at": given.known_at or AS_KNOWN_NOW}
+    return {"as_of_time": given.as_of_time, "known_at": given.known_at or ALL_KNOWN}
 
 
 def _fields(given: Arguments, *left_out: str) -> dict[str, Any]:

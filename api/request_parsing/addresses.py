@@ -14,7 +14,7 @@ from schemas.base import CitizenId, Identifier, Request
 from schemas.commands import LinkId
 from schemas.errors import NotFound
 from schemas.memory import UNREADABLE_REMEDY, ConsciousnessNode, ConsciousnessRelationship, Level
-from schemas.temporal import Instant, Moment, Scope, to_instant
+from schemas.temporal import Instant, KnownMoment, Moment, Scope, to_instant
 from substrate.graphs.names import graph_name
 from substrate.store import records
 
@@ -38,7 +38,7 @@ class MomentRequest(CitizenRequest):
     """Whose memory, and when: now, or at `as_of_time` as known at `known_at` (default: `as_of_time`)."""
 
     as_of_time: Moment | None = None
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
 
     @property
     def names_moment(self) -> bool:

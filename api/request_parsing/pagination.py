@@ -27,7 +27,7 @@ from schemas.intention import Filters, Label
 from schemas.memory import Level, Source, describe_unreadable
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory
-from schemas.temporal import Instant, Moment, Scope, to_instant
+from schemas.temporal import Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import listing, reader, records
 from substrate.store.filters import filter_values
@@ -183,7 +183,7 @@ def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.ListP
 class HistoryRequest(CitizenRequest, Paged):
     """A page of a history, as it was known at `known_at` (default: now)."""
 
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
 
 
 HistoryInQuery = Annotated[HistoryRequest, Query()]

@@ -36,14 +36,14 @@ from schemas.citizen import (
 from schemas.commands import EraseCitizen, ErasureReport
 from schemas.memory import Level
 from schemas.paging import Paged, decode_cursor, encode_cursor
-from schemas.temporal import Moment, Scope, to_instant
+from schemas.temporal import KnownMoment, Scope, to_instant
 
 
 class ExportRequest(Request):
     """Options of an export: with or without vectors, and as known at `known_at` (default: all that is known)."""
 
     embeddings: bool = Field(default=False, description="Include the vectors; otherwise an import computes them.")
-    known_at: Moment | None = None
+    known_at: KnownMoment | None = None
 
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)

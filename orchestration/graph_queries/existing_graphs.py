@@ -13,6 +13,7 @@ from schemas.temporal import Instant, Scope
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.store import reader
+from substrate.text import count_of
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
 
@@ -20,7 +21,7 @@ NO_EMBEDDER = "no embedder is configured: memories are found by words, names and
 class View(NamedTuple):
     """The scope of a question, the graphs it asks, and when it is asked; the same value for all ways of asking.
 
-    `notes`: on a citizen of whom nothing is stored.
+    `notes`: on a citizen of whom nothing is stored, and on memories that were true then but became known later.
     """
 
     scope: Scope
@@ -30,10 +31,18 @@ class View(NamedTuple):
 
 
 async def open_view(citizen_id: str, levels: Sequence[Level], scope: Scope, deps: Deps, *, now: Instant) -> View:
-    """The graphs of a citizen at some levels; a graph that does not exist is left out.
+    """The graphs of a citizen at some levels, with `notes`; a graph that does not exist is left out.
 
     Raises StoreMisfit, Unavailable.
     """
+    view = await open_plain_view(citizen_id, levels, scope, deps, now=now)
+    return view._replace(notes=(*view.notes, *await note_learned_later(view)))
+
+
+async def open_plain_view(
+    citizen_id: str, levels: Sequence[Level], scope: Scope, deps: Deps, *, now: Instant
+) -> View:
+    """The same without a note on what became known later."""
     graphs = await _existing(citizen_id, levels, deps)
     past = await asyncio.gather(*(needs_past(graph, scope, now) for graph in graphs.values()))
     targets = {
@@ -43,6 +52,36 @@ async def open_view(citizen_id: str, levels: Sequence[Level], scope: Scope, deps
     unknown = Level.N1 in levels and Level.N1 not in targets
     note = f"citizen {citizen_id} is not known here: nothing was remembered for it yet"
     return View(scope, targets, now, (note,) if unknown else ())
+
+
+async def note_learned_later(view: View) -> list[str]:
+    """A note on memories that were true at the moment asked about but were not known at the known moment.
+
+    None for other scopes, and where a graph does not answer in time.
+    """
+    scope = view.scope
+    one_moment = scope.valid.end - scope.valid.start == 1 and scope.known.end - scope.known.start == 1
+    if scope.is_present or not one_moment or scope.known.start >= view.now:
+        return []
+    try:
+        counts = await asyncio.gather(
+            *(reader.count_learned_later(target.graph, scope) for target in view.targets.values())
+        )
+    except (StoreTimeout, Fault):
+        return []
+    total = sum(counts)
+    return [describe_learned_later(total)] if total else []
+
+
+def describe_learned_later(count: int) -> str:
+    """The note on so many memories; `reader.MOST_LEARNED` or more of a graph are not counted to the end."""
+    were = f"{count_of(count, 'memory')} {'was' if count == 1 else 'were'}"
+    if count >= reader.MOST_LEARNED:
+        were = f"at least {reader.MOST_LEARNED:,} memories were"
+    return (
+        f"{were} true at that moment but became known only later: "
+        "ask with known_at `now` (--known-at now) for what is known today"
+    )
 
 
 async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:

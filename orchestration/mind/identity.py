@@ -38,7 +38,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     view = await open_view(request.citizen_id, (Level.N1,), scope, deps, now=now)
     entities: tuple[IdentityEntity, ...] = ()
     own = DeclaredSelf()
-    notes, next_cursor = request.notes, None
+    notes, next_cursor = (*request.notes, *(view.notes if view.targets else ())), None
     target = view.targets.get(Level.N1)
     if target is not None:
         known_at = await records.read_clock(target.graph, now) if scope.is_present else scope.known.start

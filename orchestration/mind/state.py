@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from orchestration.dependencies import Deps
-from orchestration.graph_queries.existing_graphs import open_view
+from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind.derived_state import NOTHING_DERIVED, DerivedState, derive_state
 from orchestration.mind.energy import apply_energy_feedback
 from schemas.citizen import (
@@ -55,7 +55,7 @@ async def felt_state(citizen_id: str, deps: Deps, scope: Scope, now: Instant) ->
 
     Nothing is derived where the memories cannot be read in time. Raises StoreMisfit, Unavailable.
     """
-    view = await open_view(citizen_id, (Level.N1,), scope, deps, now=now)
+    view = await open_plain_view(citizen_id, (Level.N1,), scope, deps, now=now)
     target = view.targets.get(Level.N1)
     if target is None:
         return CitizenState(citizen_id=citizen_id)

@@ -11,7 +11,7 @@ from orchestration.dependencies import Deps
 from orchestration.transfer.known_at import KnownState, known_links, memory_as_known
 from orchestration.transfer.line_format import STAMPED, MemoryLines, Origin, encode, header, sort_key, vector
 from schemas.errors import NotFound, Unavailable
-from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
+from schemas.temporal import ALL_KNOWN, BEGINNING_OF_TIME, END_OF_TIME, Instant, to_instant
 from substrate.external_sort import ExternalSorter
 from substrate.graphs.graph import Graph
 from substrate.store import archive
@@ -28,6 +28,7 @@ async def export(
     Each graph is exported as it was at one moment; with `known_at`, as it was known then, without later changes.
     Raises NotFound for a graph that does not exist, Unavailable for one that is written to all the time.
     """
+    known_at = None if known_at == to_instant(ALL_KNOWN) else known_at
     readers: list[_GraphReader] = []
     try:
         for origin in sorted(origins, key=lambda origin: origin.graph):

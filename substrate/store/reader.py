@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.temporal import END_OF_TIME, Instant
+from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
@@ -92,6 +92,23 @@ LIKENESS: Final = Query(
     "MATCH (b:ConsciousnessNode {id: pair[1]})-[:HAS_TRACE]->(u:Trace) "
     "RETURN pair[0], pair[1], 1.0 - vec.cosineDistance(t.embedding, u.embedding)",
 )
+MOST_LEARNED: Final = 1_000
+"""At most so many memories of a graph are counted that became known later."""
+
+
+def _learned_later(label: str) -> str:
+    return (
+        f"MATCH (m:{label}) WHERE m.created_at >= $known_to AND m.expired_at = $open "
+        f"AND m.valid_at < $valid_to AND m.invalid_at > $valid_from RETURN m.id AS id LIMIT {MOST_LEARNED}"
+    )
+
+
+LEARNED_LATER: Final = Query(
+    "learned_later",
+    f"CALL {{ {_learned_later('ConsciousnessNode')} UNION ALL {_learned_later('PastVersion')} }} "
+    "RETURN count(DISTINCT id)",
+)
+"""How many memories were true in the scope, as believed now, and became known after it."""
 COUNT_NODES: Final = Query("count_nodes", "MATCH (n) RETURN count(n)")
 
 
@@ -234,6 +251,12 @@ async def read_similarities(graph: Graph, pairs: Sequence[tuple[str, str]]) -> d
     """Cosine similarity of the present embeddings of each pair of memories; pairs without them are left out."""
     rows = await graph.read(LIKENESS, pairs=[list(pair) for pair in pairs])
     return {(row[0], row[1]): float(row[2]) for row in rows if row[2] is not None}
+
+
+async def count_learned_later(graph: Graph, scope: Scope) -> int:
+    """How many memories were true in the scope but became known after it, up to about `MOST_LEARNED`."""
+    rows = await graph.read(LEARNED_LATER, **scope.bounds(), open=END_OF_TIME)
+    return int(rows[0][0]) if rows else 0
 
 
 async def count_nodes(graph: Graph) -> int:

@@ -2571,6 +2571,23 @@ OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
 RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
 ORDER BY id(n);
 
+// learned_later
+// :params $known_to, $open, $valid_from, $valid_to
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.created_at >= $known_to AND m.expired_at = $open AND m.valid_at < $valid_to
+      AND m.invalid_at > $valid_from
+  RETURN m.id AS id
+  LIMIT 1000
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE m.created_at >= $known_to AND m.expired_at = $open AND m.valid_at < $valid_to
+      AND m.invalid_at > $valid_from
+  RETURN m.id AS id
+  LIMIT 1000
+}
+RETURN count(DISTINCT id);
+
 // lexicon_now
 // :params $phrases, $sounds, $words
 CALL db.meta.stats()
