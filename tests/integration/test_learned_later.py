@@ -36,7 +36,7 @@ async def test_every_answer_about_the_past_tells_what_became_known_later(deps: D
     await imported(deps, fresh_citizen)
     asked: dict[str, Any] = {"citizen_id": fresh_citizen, "as_of_time": moment(20)}
     words = {"query_text": "tea", **asked}
-    answers = [
+    answers: list[Any] = [
         await retrieve_consciousness_context(RetrievalIntention.model_validate(words), deps, ASKED),
         await retrieve_consciousness_context_from_state(StateBasedRetrieval.model_validate(asked), deps, ASKED),
         await resonate(Resonate.model_validate(words), deps, ASKED),
