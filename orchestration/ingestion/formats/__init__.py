@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from pydantic import ValidationError
@@ -13,15 +14,21 @@ from orchestration.ingestion.formats import (
     claude,
     commands,
     graphiti,
+    html_page,
     locomo,
+    mail,
     markdown,
     mcp_memory,
     mem0,
     messages,
+    pdf,
+    plain_text,
+    tables,
     telegram,
     whatsapp,
 )
 from orchestration.ingestion.formats.guessing import guess
+from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles, Parser, join
 from orchestration.ingestion.formats.reader import invalid_field, is_citizen_id
 from schemas.errors import InvalidRequest
@@ -34,7 +41,12 @@ FORMATS: Final[Mapping[str, Parser]] = {
     "claude": claude.parse,
     "whatsapp": whatsapp.parse,
     "telegram": telegram.parse,
+    "email": mail.parse,
+    "csv": tables.parse,
     "markdown": markdown.parse,
+    "text": plain_text.parse,
+    "html": html_page.parse,
+    "pdf": pdf.parse,
     "commands": commands.parse,
     "locomo": locomo.parse,
     "graphiti": graphiti.parse,
@@ -87,7 +99,17 @@ def _parse_guessed(files: FileSet) -> ParsedFiles:
             errors.append(error)
     if not parts:
         raise errors[0]
-    return join([*parts, ParsedFiles((), faults=tuple(error.detail for error in errors))])
+    joined = join([*parts, ParsedFiles((), faults=tuple(error.detail for error in errors))])
+    return replace(joined, items=tuple(_with_one_notebook(joined.items)))
+
+
+def _with_one_notebook(items: Sequence[Ingestible]) -> Iterator[Ingestible]:
+    """Yield the items, the documents of all formats as one notebook: a folder is one, whatever lies in it."""
+    notebooks = [item for item in items if isinstance(item, Notebook)]
+    if notebooks:
+        documents = chain.from_iterable(notebook.documents for notebook in notebooks)
+        yield replace(notebooks[0], documents=tuple(sorted(documents, key=lambda document: document.path)))
+    yield from (item for item in items if not isinstance(item, Notebook))
 
 
 def _check_commands(item: Ingestible) -> None:

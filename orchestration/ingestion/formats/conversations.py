@@ -41,7 +41,7 @@ def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Ite
     A conversation or a message that cannot be read is a fault, and the others are kept. Raises InvalidRequest when
     nothing can be read at all, and without a citizen.
     """
-    episodes: dict[str, Episode] = {}
+    chats: dict[str, Chat] = {}
     readers: list[Reader] = []
     for file in files.files:
         reader = Reader(form, file.name, zone=files.zone)
@@ -53,18 +53,37 @@ def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Ite
         with reader.item():
             reader.check_text(file)
             for chat in read(reader, file):
-                name = f"{form.name}:{chat.id}"
-                if name in episodes:
-                    reader.left_out["conversations that stand here twice"] += 1
-                elif chat.said:
-                    episodes[name] = _episode(name, chat, files.citizen_id)
+                if chat.said:
+                    known = chats.get(chat.id)
+                    chats[chat.id] = (
+                        _without_repeats(reader, chat) if known is None else _joined(reader, known, chat)
+                    )
                 else:
                     reader.left_out["conversations without a message of their own"] += 1
     faults = tuple(fault for reader in readers for fault in reader.faults)
-    if not episodes:
+    if not chats or files.citizen_id is None:
         _fail(readers[-1], faults)
+    episodes = [_episode(f"{form.name}:{chat.id}", chat, files.citizen_id) for chat in chats.values()]
     notes = tuple(note for reader in readers for note in reader.notes())
-    return ParsedFiles(tuple(episodes.values()), notes, faults)
+    return ParsedFiles(tuple(episodes), notes, faults)
+
+
+def _without_repeats(reader: Reader, chat: Chat) -> Chat:
+    """Return the conversation with each message once, by its id."""
+    said = {one.id: one for one in reversed(chat.said)}
+    reader.left_out["messages that stand here twice"] += len(chat.said) - len(said)
+    return chat._replace(said=list(reversed(said.values()))) if len(said) < len(chat.said) else chat
+
+
+def _joined(reader: Reader, known: Chat, more: Chat) -> Chat:
+    """Return a conversation of which several parts stand here, in the order of its times if all have one."""
+    chat = _without_repeats(reader, known._replace(said=[*known.said, *more.said]))
+    times = [one.time for one in chat.said if one.time is not None]
+    if len(times) < len(chat.said):
+        return chat
+    return chat._replace(
+        said=[one for _, one in sorted(zip(times, chat.said, strict=True), key=lambda pair: pair[0])]
+    )
 
 
 def _fail(reader: Reader, faults: Sequence[str]) -> NoReturn:

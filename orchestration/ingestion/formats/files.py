@@ -5,13 +5,26 @@ from __future__ import annotations
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
+from orchestration.ingestion.formats.documents import ENDINGS as DOCUMENTS
 from orchestration.ingestion.formats.parsed import File, FileSet
-from orchestration.ingestion.formats.unpacking import ENDINGS, is_archive, make_file, unpack, wanted
+from orchestration.ingestion.formats.unpacking import (
+    ENDINGS,
+    is_archive,
+    is_conversation,
+    make_file,
+    unpack,
+    wanted,
+)
 from schemas.errors import InvalidRequest
 
 _ENDINGS = {
     "markdown": (".md", ".markdown"),
     "whatsapp": (".txt",),
+    "text": (".txt", ".text"),
+    "html": (".html", ".htm"),
+    "pdf": (".pdf",),
+    "csv": (".csv", ".tsv", ".txt"),
+    "email": (".eml", ".mbox"),
     **dict.fromkeys(
         ("messages", "locomo", "commands", "graphiti", "mem0", "mcp-memory"), (".json", ".jsonl", ".ndjson")
     ),
@@ -51,8 +64,8 @@ def _read_path(path: Path, form: str | None, endings: tuple[str, ...]) -> tuple[
     raw, modified = _read(path)
     if is_archive(raw):
         return unpack(str(path), raw, endings)
-    name = path.name if form == "markdown" or path.suffix.lower() in _ENDINGS["markdown"] else str(path)
-    return (make_file(name, raw, modified),)
+    is_document = form == "markdown" or (path.suffix.lower() in DOCUMENTS and not is_conversation(path.name))
+    return (make_file(path.name if is_document else str(path), raw, modified),)
 
 
 def _read(path: Path) -> tuple[bytes, datetime]:

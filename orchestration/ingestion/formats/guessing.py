@@ -20,7 +20,6 @@ _PAGE: Final = re.compile(
 )
 _BY_ENDING: Final = {
     ".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tsv": "csv", ".txt": "text", ".text": "text",
-    ".log": "text",
 }  # fmt: skip
 
 type _Names = frozenset[Name]

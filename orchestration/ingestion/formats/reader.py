@@ -139,8 +139,8 @@ class Reader:
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was assumed or left out, with counts."""
         notes = [f"{self.file}: {assumption} ({count:,})" for assumption, count in self.counts.items()]
-        if self.left_out:
-            kinds = ", ".join(f"{kind} ({count:,})" for kind, count in self.left_out.items())
+        kinds = ", ".join(f"{kind} ({count:,})" for kind, count in self.left_out.items() if count)
+        if kinds:
             notes.append(f"{self.file}: left out: {kinds}")
         if self.removed:
             notes.append(f"{self.file}: control characters were left out ({self.removed:,})")

@@ -15,8 +15,8 @@ from orchestration.ingestion.formats.parsed import File
 from schemas.errors import InvalidRequest
 
 ENDINGS: Final = (
-    ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".txt", ".csv", ".tsv", ".eml", ".mbox", ".html", ".htm",
-    ".pdf",
+    ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".txt", ".text", ".csv", ".tsv", ".eml", ".mbox",
+    ".html", ".htm", ".pdf",
 )  # fmt: skip
 """The endings of files that some format reads."""
 MAX_UNPACKED: Final = 2 << 30
@@ -50,6 +50,11 @@ def wanted(names: Sequence[str], endings: Sequence[str] = ENDINGS) -> list[str]:
     around = tuple(exports.values())
     beside = (name for name in shown if name.lower().endswith(tuple(endings)) and not name.startswith(around))
     return sorted({*exports, *beside})
+
+
+def is_conversation(name: str) -> bool:
+    """True for a name that an export gives to a file with conversations, in any folder."""
+    return _EXPORT.match(name) is not None
 
 
 def unpack(name: str, raw: bytes, endings: Sequence[str] = ENDINGS) -> tuple[File, ...]:

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
+from orchestration.ingestion.formats.date_order import Numbers, order_of
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 
@@ -172,38 +172,19 @@ def _reason_to_leave_out(entry: _Entry) -> str | None:
 
 
 def _order(reader: Reader, heads: Sequence[re.Match[str]]) -> str:
-    """Return the order of year, month and day in the dates of the file, such as `dmy`.
-
-    A number above 12 is a day. When no date has one, the order in which times rise decides; when both do, the day
-    comes first, unless there are AM and PM and slashes, as in the United States.
-    """
-    dates = [(int(head["a"]), int(head["b"])) for head in heads]
-    if any(len(head["a"]) == 4 for head in heads):
-        return "ymd"
-    day_first = any(first > 12 for first, _ in dates)
-    month_first = any(second > 12 for _, second in dates)
-    if day_first != month_first:
-        return "dmy" if day_first else "mdy"
-    falls = {order: _falls(heads, order) for order in ("dmy", "mdy")}
-    if falls["dmy"] != falls["mdy"]:
-        return min(falls, key=lambda order: falls[order])
+    """Return the order of the dates of the file. AM and PM with slashes are those of the United States."""
     american = any(head["half"] and head["mark"] == "/" for head in heads)
-    taken = "month" if american else "day"
-    reader.counts[f"dates fit day and month in either order; the {taken} was taken to come first"] += len(heads)
-    return "mdy" if american else "dmy"
+    found = order_of([_numbers(head) for head in heads], month_first=american)
+    if not found.is_certain:
+        first = "month" if american else "day"
+        reader.counts[f"dates fit day and month in either order; the {first} was taken to come first"] += len(
+            heads
+        )
+    return found.order
 
 
-def _falls(heads: Sequence[re.Match[str]], order: str) -> int:
-    """Count the messages that would be earlier than the one before them."""
-    days = [_date(head, order) for head in heads]
-    return sum(later < earlier for earlier, later in pairwise(days))
-
-
-def _date(head: re.Match[str], order: str) -> tuple[int, int, int]:
-    """Return year, month and day as the file has them."""
-    parts = dict(zip(order, (int(head["a"]), int(head["b"]), int(head["c"])), strict=True))
-    year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
-    return year, parts["m"], parts["d"]
+def _numbers(head: re.Match[str]) -> Numbers:
+    return Numbers(int(head["a"]), int(head["b"]), int(head["c"]))
 
 
 def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
@@ -213,6 +194,6 @@ def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
     if half:
         hour = hour % 12 + (12 if half.startswith("p") else 0)
     try:
-        return datetime(*_date(head, order), hour, int(head["minute"]), int(head["second"] or 0))  # noqa: DTZ001
+        return datetime(*_numbers(head).in_order(order), hour, int(head["minute"]), int(head["second"] or 0))  # noqa: DTZ001
     except ValueError as error:
         reader.fail(f"line {entry.line}", f"its date is no date ({error})")

@@ -26,7 +26,8 @@ def bare(requirements: list[str]) -> list[str]:
     return [re.split(r"[\[<>=]", requirement)[0] for requirement in requirements]
 
 
-NAMES = bare([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["langgraph"]])
+EXTRAS = [name for extra in PROJECT["optional-dependencies"].values() for name in extra]
+NAMES = bare([*PROJECT["dependencies"], *EXTRAS])
 MODEL = bare(SETTINGS["dependency-groups"]["model"])
 OWNERS = packages_distributions()
 """The packages of each module, read once, because it opens the files of every installed package."""

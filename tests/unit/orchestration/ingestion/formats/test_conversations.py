@@ -39,7 +39,7 @@ def test_conversations_of_all_files_become_episodes_once_each() -> None:
     assert found.faults == ("part 1, a line: is bad",)
     assert counted(found) == {
         "conversations without a message of their own": 1,
-        "conversations that stand here twice": 1,
+        "messages that stand here twice": 1,
     }
 
 

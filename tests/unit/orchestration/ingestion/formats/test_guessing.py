@@ -21,6 +21,10 @@ GUESSED = {
     "telegram_account.json": "telegram",
     "WhatsApp Chat with Luca.txt": "whatsapp",
     "WhatsApp Chat - Book circle/_chat.txt": "whatsapp",
+    "thread.mbox": "email",
+    "forwarded.eml": "email",
+    "page.html": "html",
+    "berths.pdf": "pdf",
 }
 
 
@@ -44,6 +48,11 @@ def test_an_export_is_known_whole_and_cut_and_under_any_name(name: str, form: st
         ("a.json", '{"results": [{"id": "1", "memory": "x", "user_id": "u"}]}', "mem0"),
         ("a.jsonl", '{"type": "entity", "name": "x", "entityType": "person", "observations": []}', "mcp-memory"),
         ("a.md", "# Note\n\ntext", "markdown"),
+        ("a.csv", "a,b\n1,2", "csv"),
+        ("a.tsv", "a\tb\n1\t2", "csv"),
+        ("a.txt", "Dear diary: hello\n\nFrom: nobody", "text"),
+        ("a.txt", "[todo] call Mira, 25/12", "text"),
+        ("a.txt", "{not JSON", "text"),
         ("a.json", '{"x": 1}', None),
         ("a.bin", "\x00\x01", None),
         ("a.json", "", None),

@@ -1,0 +1,213 @@
+"""`email`: mails as .eml and .mbox files, such as Gmail's. Pure.
+
+A thread becomes an episode. Quoted lines keep their `>`, so that they are not taken for words of the sender.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from email import policy
+from email.message import EmailMessage
+from email.parser import BytesParser
+from email.utils import getaddresses, parsedate_to_datetime
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Final
+
+from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
+from orchestration.ingestion.formats.decoding import decode
+from orchestration.ingestion.formats.html_page import to_text
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import Format, Reader
+
+FORM: Final = Format("email", "a mail with headers such as From, Date and Subject, or an mbox file of mails")
+DEEPEST: Final = 20
+"""Mails and parts of mails within each other; what lies deeper is left out."""
+_ENVELOPE: Final = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From \S+ [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n")
+_ESCAPED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
+_ID: Final = re.compile(r"<([^<>\s]+)>")
+_REPLY: Final = re.compile(r"\A(?:(?:re|aw|fwd?|wg|sv|antw|tr|rv)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
+_UNWANTED: Final = frozenset(("spam", "trash", "papierkorb", "draft", "drafts", "entwürfe"))
+_PARSER: Final = BytesParser(policy=policy.default)
+_DAMAGE: Final = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
+"""What the library raises for headers that no program should write."""
+
+
+def parse(files: FileSet) -> ParsedFiles:
+    """Parse the mails of all files; each thread is one episode.
+
+    Raises InvalidRequest for a file in another format, and when no mail can be read.
+    """
+    roots: dict[str, str] = {}
+    own = tuple(replace(file, encoding=None) for file in files.files)  # each part of a mail names its encoding
+    return parse_chats(replace(files, files=own), FORM, partial(_read, roots))
+
+
+def _read(roots: dict[str, str], reader: Reader, file: File) -> Iterator[Chat]:
+    mails = split_mbox(file.raw or file.text.encode("utf-8", "surrogateescape"))
+    if not mails:
+        reader.fail("", "holds no mail")
+    for number, raw in enumerate(mails, start=1):
+        place = f"mail {number}" if len(mails) > 1 else ""
+        with reader.item():
+            try:
+                chat = _chat(roots, reader, raw, place)
+            except _DAMAGE as error:
+                reader.fail(place, f"is damaged ({error})"[:200])
+            if chat is not None:
+                yield chat
+
+
+def split_mbox(raw: bytes) -> list[bytes]:
+    """Return the mails of an mbox file, or the one mail that the file is."""
+    starts = [match.span() for match in _ENVELOPE.finditer(raw)]
+    if not starts or starts[0][0] != 0:
+        return [raw] if raw.strip() else []
+    ends = [start for start, _ in starts[1:]] + [len(raw)]
+    return [_ESCAPED.sub(rb"\1", raw[begin:end]) for (_, begin), end in zip(starts, ends, strict=True)]
+
+
+def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat | None:
+    """Return a thread with this mail alone; those of one thread are put together later."""
+    mail = _PARSER.parsebytes(raw)
+    if not isinstance(mail, EmailMessage) or not (mail["from"] or mail["date"] or mail["subject"]):
+        reader.fail(place, "has no headers of a mail")
+    labels = {label.strip().strip('"').lower() for label in str(mail["x-gmail-labels"] or "").split(",")}
+    if labels & _UNWANTED:
+        reader.left_out["mails in spam, drafts and trash"] += 1
+        return None
+    own_id = _first_id(mail["message-id"]) or blake2b(raw, digest_size=12).hexdigest()
+    attached: list[str] = []
+    text = _clean("\n\n".join(filter(None, _texts(reader, mail, attached))))
+    subject = _line(mail["subject"])
+    if not (text or subject):
+        reader.left_out["mails without text"] += 1
+        return None
+    facts = {"subject": subject, "to": _people(mail, "to", "cc"), "attachments": attached}
+    said = Said(
+        id=reader.name(own_id, place),
+        speaker=reader.name(next(iter(_people(mail, "from")), "unknown sender"), place),
+        text=reader.text(text or subject, place),
+        time=_time(reader, mail, place),
+        extra=reader.extra({name: value for name, value in facts.items() if value}, place),
+    )
+    return Chat(_root(roots, mail, own_id), _REPLY.sub("", subject), [said])
+
+
+def _root(roots: dict[str, str], mail: EmailMessage, own_id: str) -> str:
+    """Return the id of the first mail of the thread, as far as the mails say it."""
+    before = _first_id(mail["references"]) or _first_id(mail["in-reply-to"])
+    roots[own_id] = own_id if before is None else roots.get(before, before)
+    return roots[own_id]
+
+
+def _first_id(header: Any) -> str | None:
+    found = _ID.search(str(header or ""))
+    return found[1] if found else None
+
+
+def _line(header: Any) -> str:
+    return " ".join(str(header or "").split())
+
+
+def _people(mail: EmailMessage, *names: str) -> list[str]:
+    """Return the names in these headers, or the addresses of those without a name."""
+    headers = [str(header) for name in names for header in mail.get_all(name, [])]
+    pairs = ((_line(name), address) for name, address in getaddresses(headers))
+    return [name or address for name, address in pairs if name or address]
+
+
+def _time(reader: Reader, mail: EmailMessage, place: str) -> datetime | None:
+    header = str(mail["date"] or "")
+    if not header:
+        return None
+    try:
+        time = parsedate_to_datetime(header)
+    except (ValueError, TypeError, IndexError):
+        return reader.moment(header, f"{place}, date".removeprefix(", "))
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def _texts(reader: Reader, part: EmailMessage, attached: list[str], depth: int = 0) -> Iterator[str]:
+    """Yield the texts of a mail in order; the names of attached files are added to `attached`."""
+    kind = part.get_content_type()
+    if depth > DEEPEST:
+        reader.left_out["parts of mails that lie too deep in each other"] += 1
+    elif kind == "message/rfc822":
+        inner = part.get_payload()
+        for mail in inner if isinstance(inner, list) else ():
+            yield _quoted(reader, mail, attached, depth)
+    elif kind == "multipart/alternative":
+        yield from _best(reader, part, attached, depth)
+    elif part.is_multipart():
+        for inner_part in _parts(part):
+            yield from _texts(reader, inner_part, attached, depth + 1)
+    else:
+        yield _text(reader, part, attached)
+
+
+def _parts(part: EmailMessage) -> list[EmailMessage]:
+    return [inner for inner in part.iter_parts() if isinstance(inner, EmailMessage)]
+
+
+def _text(reader: Reader, part: EmailMessage, attached: list[str]) -> str:
+    """Return the text of a part without parts; it is empty for an attached file."""
+    kind, name = part.get_content_type(), part.get_filename()
+    if name or part.get_content_disposition() == "attachment" or not kind.startswith("text/"):
+        attached.append(_line(name) or kind)
+        reader.left_out["attached files"] += 1
+        return ""
+    if kind == "text/html":
+        return to_text(_decoded(part))
+    return _unflowed(_decoded(part)) if part.get_param("format") == "flowed" else _decoded(part)
+
+
+def _best(reader: Reader, part: EmailMessage, attached: list[str], depth: int) -> Iterator[str]:
+    """Yield the plain text of several forms of one text; without it the last form that has a text."""
+    forms = _parts(part)
+    plain = [form for form in forms if form.get_content_type() == "text/plain"]
+    for form in (*plain, *reversed(forms)):
+        text = "\n\n".join(_texts(reader, form, attached, depth + 1))
+        if text.strip():
+            yield text
+            return
+
+
+def _quoted(reader: Reader, mail: Any, attached: list[str], depth: int) -> str:
+    """Return an attached mail as a quotation, with who wrote it and when."""
+    if not isinstance(mail, EmailMessage):
+        return ""
+    head = [f"{name}: {_line(mail[name])}" for name in ("From", "Date", "Subject") if mail[name]]
+    text = "\n\n".join(filter(None, _texts(reader, mail, attached, depth + 1)))
+    return "\n".join(f"> {line}".rstrip() for line in ("\n".join(head) + f"\n\n{text}").strip().split("\n"))
+
+
+def _decoded(part: EmailMessage) -> str:
+    """Return the text of a part. When it is not in the encoding that it names, it is found out."""
+    payload = part.get_payload(decode=True)
+    raw = payload if isinstance(payload, bytes) else b""
+    try:
+        return raw.decode(part.get_content_charset() or "utf-8")
+    except (LookupError, UnicodeDecodeError):
+        return decode(raw).text or ""
+
+
+def _unflowed(text: str) -> str:
+    """Join the lines that were broken for their length alone (RFC 3676): they end with a space."""
+    lines: list[str] = []
+    is_open = False
+    for line in text.replace("\r\n", "\n").split("\n"):
+        if is_open and lines[-1].startswith(">") == line.startswith(">"):
+            lines[-1] += line.lstrip("> ")
+        else:
+            lines.append(line)
+        is_open = line.endswith(" ") and line != "-- "
+    return "\n".join(lines)
+
+
+def _clean(text: str) -> str:
+    lines = (line.rstrip() for line in text.replace("\r\n", "\n").replace("\u00a0", " ").split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

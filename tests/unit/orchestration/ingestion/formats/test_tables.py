@@ -1,0 +1,106 @@
+"""Tables: what a column holds is guessed by its name, and said."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from orchestration.ingestion.formats import ParsedFiles
+from orchestration.ingestion.formats.tables import delimiter_of
+from schemas.commands import Remember
+from schemas.errors import InvalidRequest
+from tests.unit.orchestration.ingestion.formats.exports import counted, episodes, export, lines, read_raw, turns
+
+
+def memories(parsed: ParsedFiles) -> list[Remember]:
+    found = [command for item in parsed.items for command in item.commands()]
+    assert all(isinstance(command, Remember) for command in found)
+    return [command for command in found if isinstance(command, Remember)]
+
+
+def test_rows_with_a_speaker_are_messages_of_conversations() -> None:
+    parsed = read_raw("support.csv", export("support.csv"))
+    assert [(one.id, one.title) for one in episodes(parsed)] == [
+        ("csv:support/boat", "boat"),
+        ("csv:support/home", "home"),
+    ]
+    assert lines(parsed) == [
+        "Mira: The pump is loud,\nand it leaks.",
+        "Sem: I shall come on Tuesday.",
+        "Mira: Tea at four?",
+    ]
+    assert turns(parsed)[0].extra["Mood"] == "worried"
+    assert parsed.notes[0] == (
+        "support.csv: by the names of its columns: text from 'Message', time from 'Timestamp', "
+        "speaker from 'Author', conversation from 'Channel'; 1 other column kept as it is (4)"
+    )
+    assert counted(parsed)["rows without text"] == 1
+
+
+def test_rows_without_a_speaker_are_memories_in_any_encoding() -> None:
+    first, second = memories(read_raw("diary.csv", export("diary.csv"), zone=ZoneInfo("Europe/Berlin")))
+    assert (first.name, first.description) == ("Werft", "Der Rumpf ist geschliffen, 5 € für Papier.")
+    assert str(first.valid_at) == "2025-02-28 23:00:00+00:00", (
+        "the first of March in Berlin, not the third of January"
+    )
+    assert (first.tags, first.extra) == (("boot", "arbeit"), {"Wetter": "Regen"})
+    assert second.name == "Regatta verschoben."
+
+
+def test_a_later_table_of_the_same_rows_and_more_has_the_same_ids() -> None:
+    raw = b"note\nsame\nsame\nother\n"
+    ids = [memory.id for memory in memories(read_raw("a.csv", raw))]
+    assert len(set(ids)) == 3
+    assert [memory.id for memory in memories(read_raw("a.csv", raw + b"new\n"))][:3] == ids
+
+
+def test_a_table_of_200_columns_keeps_them_all() -> None:
+    names = ["text", *(f"c{number}" for number in range(199))]
+    raw = "\t".join(names) + "\n" + "\t".join(f"v{number}" for number in range(200)) + "\n"
+    (memory,) = memories(read_raw("wide.tsv", raw.encode()))
+    assert memory.description == "v0"
+    assert memory.extra is not None
+    assert len(memory.extra) == 199
+
+
+def test_without_a_column_of_texts_the_row_is_the_text() -> None:
+    (memory,) = memories(read_raw("a.csv", b"plant;height\nbean;2 m\n"))
+    assert memory.description == "plant: bean\nheight: 2 m"
+
+
+def test_a_day_and_a_time_in_two_columns_are_one_moment() -> None:
+    raw = b"date,time,speaker,text\n2025-03-01,18:30,Mira,hello\n"
+    assert str(turns(read_raw("a.csv", raw))[0].time) == "2025-03-01 18:30:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("header", "delimiter"), [("a,b", ","), ("a;b,c;d", ";"), ("a\tb", "\t"), ("a|b", "|"), ("a", ",")]
+)
+def test_the_delimiter_is_the_one_that_separates_most(header: str, delimiter: str) -> None:
+    assert delimiter_of(header) == delimiter
+    assert delimiter_of(f'"x,y,z"{delimiter}b') == delimiter
+
+
+def test_the_delimiter_that_a_spreadsheet_names_counts() -> None:
+    (memory,) = memories(read_raw("a.csv", "\ufeffsep=;\r\ntext;mood\r\na, b, c;fine\r\n".encode()))
+    assert memory.description == "a, b, c"
+
+
+def test_rows_that_cannot_be_read_are_told_with_their_line() -> None:
+    raw = b'text,date\n"two\nlines",2025-01-01\nb,2025-01-02,more\nc,never\nd,2025-01-04\ne'
+    parsed = read_raw("a.csv", raw)
+    assert [memory.description for memory in memories(parsed)] == ["two\nlines", "d"]
+    told: list[Any] = [fault.partition(": ")[::2] for fault in parsed.faults]
+    assert told[0] == ("a.csv, line 4", "has 3 cells for 2 columns")
+    assert told[1] == ("a.csv, line 7", "is cut: it has 1 of 2 cells")
+    assert told[2][0] == "a.csv, line 5, column date"
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"), [(b"a,a\n1,2\n", "names the column 'a' twice"), (b"a,b\n", "has no row below its header")]
+)
+def test_a_table_without_rows_or_with_a_name_twice_is_refused(raw: bytes, reason: str) -> None:
+    with pytest.raises(InvalidRequest, match=reason):
+        read_raw("a.csv", raw)
