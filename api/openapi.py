@@ -35,6 +35,56 @@ TAGS: Final = [
     {"name": "keys", "description": "Make, list and revoke keys."},
     {"name": "health", "description": "Liveness, readiness and metrics of the service."},
 ]
+SUMMARIES: Final = {
+    "retrieve": "Ask a question",
+    "wake": "Wake from a state, without a question",
+    "resonate": "Find what resonates with a signal",
+    "walk_tags": "Walk from words over tags and links",
+    "remember": "Store memories",
+    "list_memories": "List memories",
+    "get_memory": "Read a memory",
+    "get_memory_history": "Read all records of a memory",
+    "supersede_memory": "Change a memory: the world changed",
+    "correct_memory": "Correct a memory: we were wrong",
+    "retract_memory": "Take a memory back",
+    "resolve_memory": "Set the state of a memory's work",
+    "undo_memory": "Undo the last change of a memory",
+    "erase_memory": "Erase a memory for good",
+    "relate": "Link memories",
+    "list_links": "List links",
+    "get_link": "Read a link",
+    "get_link_history": "Read all records of a link",
+    "supersede_link": "Change a link: the world changed",
+    "correct_link": "Correct a link: we were wrong",
+    "retract_link": "Take a link back",
+    "resolve_link": "Set the state of a link's work",
+    "undo_link": "Undo the last change of a link",
+    "apply_commands": "Apply commands of any kind",
+    "get_receipt": "Read the receipt of a command",
+    "remember_episode": "Store a conversation",
+    "hear": "Append messages to a conversation",
+    "get_episode_progress": "Read how far a conversation is stored",
+    "erase_episode": "Erase a conversation for good",
+    "list_citizens": "List citizens",
+    "get_state": "Read the state of a citizen",
+    "set_state": "Set the state of a citizen",
+    "get_state_history": "Read all states of a citizen",
+    "list_dissonances": "List beliefs that changed",
+    "export_citizen": "Export a citizen's memory",
+    "erase_citizen": "Erase a citizen's memory for good",
+    "get_identity": "Read who a citizen is",
+    "sweep": "Look for faults in the graphs",
+    "repair": "Repair a finding of a sweep",
+    "validate_link": "Check a link without storing it",
+    "list_keys": "List keys",
+    "create_key": "Make a key",
+    "change_key": "Change what a key may claim",
+    "revoke_key": "Revoke a key",
+    "get_liveness": "Ask whether the process runs",
+    "get_readiness": "Ask whether requests can be served",
+    "get_metrics": "Read the metrics",
+}
+"""What each operation does, by its id: lists of operations show it."""
 _INPUT_OR_OUTPUT: Final = re.compile(r"(\w+)-(?:Input|Output)")
 
 
@@ -61,6 +111,7 @@ def _finish(document: Document) -> Document:
     merged["components"]["responses"] = {name: RESPONSES[status] for status, name in _RESPONSE_NAMES.items()}
     for operation in operations(merged):
         operation.setdefault("security", [])
+        operation["summary"] = SUMMARIES.get(operation["operationId"], operation["summary"])
         for status, name in _RESPONSE_NAMES.items():
             operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
     return merged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from schemas.base import to_columns
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
 from schemas.validation import (
     CONDITIONAL,
     IMPORTANT,
@@ -234,26 +235,84 @@ def _completeness(columns: Columns) -> Shares:
     return np.array([1.0 - row.count(None) / len(columns) for row in rows], np.float64)
 
 
+class Given(NamedTuple):
+    """What a writer gave of the metadata of a record.
+
+    `share`: of the fields that it can have, in [0, 1]; `inferred`: the fields that the service filled.
+    """
+
+    share: float
+    inferred: tuple[str, ...] = ()
+
+
+def given_of_memory(data: Mapping[str, Any]) -> Given:
+    """What was given of a memory's own metadata; `unset` of the data names the fields that were not."""
+    return _given(data, _NODE_FIELDS)
+
+
+def given_of_link(data: Mapping[str, Any]) -> Given:
+    """What was given of a link's metadata: nothing of one that the service made, whose goal is its own."""
+    given = _given(data, tuple(_CHECKS))
+    is_made = data.get("source") in _MADE_BY or "goal" in given.inferred
+    return given._replace(share=0.0) if is_made else given
+
+
+_MADE_BY: Final = (Source.INGESTION, Source.UPKEEP)
+
+
+def _given(data: Mapping[str, Any], possible: Sequence[str]) -> Given:
+    unset = data.get("unset") or ()
+    names = unset.split(",") if isinstance(unset, str) else unset
+    present = [name for name in possible if data.get(name) is not None]
+    inferred = tuple(name for name in present if name in names)
+    return Given((len(present) - len(inferred)) / len(possible), inferred)
+
+
 def metadata_report(
     nodes: Iterable[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
 ) -> MetadataValidationReport:
     """The metadata quality of the memories of a stream, by `memory_verdicts` (003, component 6).
 
-    As in 003, a memory with warnings may be fully valid. Without memories: zeros, and the grade poor.
+    As in 003, a memory with warnings may be fully valid. Graded is what was given: a memory by the mean of its
+    links of which a writer gave anything, else by itself. Without memories: zeros, and the grade poor.
     """
-    verdicts = memory_verdicts(nodes, links)
+    distinct = {(node.level, node.node_id, node.version): node for node in nodes}
+    verdicts = memory_verdicts(distinct.values(), links)
     faulty = [key[1] for key, verdict in verdicts.items() if not verdict.valid]
     total = len(verdicts)
-    average = math.fsum(verdict.completeness for verdict in verdicts.values()) / (total or 1)
+    inferred: Counter[str] = Counter()
+    of_links: dict[tuple[Level, str], list[float]] = {}
+    for link in links:
+        given = given_of_link(vars(link))
+        inferred.update(given.inferred)
+        for end in {link.source_id, link.target_id} if given.share else ():
+            of_links.setdefault((link.level, end), []).append(given.share)
+    shares: list[float] = []
+    for key, node in distinct.items():
+        own = given_of_memory(vars(node))
+        inferred.update(own.inferred)
+        of_its_links = of_links.get(key[:2])
+        shares.append(math.fsum(of_its_links) / len(of_its_links) if of_its_links else own.share)
+    graded = [share for share in shares if share]
+    average = min(1.0, math.fsum(graded) / (len(graded) or 1))
     return MetadataValidationReport(
         total_memories=total,
         fully_valid_memories=total - len(faulty),
         memories_with_warnings=sum(verdict.warned for verdict in verdicts.values()),
         memories_with_errors=len(faulty),
-        average_completeness=min(1.0, average),
+        average_completeness=average,
         incomplete_memory_ids=tuple(dict.fromkeys(faulty)),
-        quality_grade=grade(average, len(faulty) / (total or 1)),
+        quality_grade=grade_given(average, faulty=len(faulty), graded=len(graded), total=total),
+        graded_memories=len(graded),
+        inferred_fields=dict(inferred),
     )
+
+
+def grade_given(average: float, *, faulty: int, graded: int, total: int) -> Grade | None:
+    """The grade of what was given; None when there are memories and nothing was given of any."""
+    if total and not graded and not faulty:
+        return None
+    return grade(average, faulty / (total or 1))
 
 
 def assess_metadata_quality(results: Sequence[ValidationResult]) -> Grade:

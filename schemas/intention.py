@@ -134,7 +134,8 @@ class StreamRequest(Plural, Filtered):
     """Options of the answer that retrieving and waking share.
 
     `explain` adds each term of each score. `max_tokens` limits the answer, most active memories first. `form`:
-    `compact` adds a text for a prompt. `require_valid` keeps only memories and links with fully valid metadata.
+    `compact` adds a text for a prompt and says each memory once, in its tier. `require_valid` keeps only memories
+    and links with fully valid metadata.
     `apply_feedback` lets the stream change the citizen's own energy (003, component 5c).
     """
 

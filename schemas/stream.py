@@ -96,7 +96,8 @@ class ConsciousnessStream(Frozen):
 
     `energy_feedback_potential` in [0, 1] says how much energy the links might re-activate; with `explain`,
     `energy_shares` gives the part of each link; `energy_feedback` is the change of the citizen's own energy, if
-    requested. `text` is the compact form.
+    requested. `text` is the compact form; with it each memory is in its tier alone: `vector_results` and
+    `graph_results` of the levels, and `nodes` and `edges` of the traversal graph are left out.
 
     `degraded` names queries that failed or were late, whose results are missing, and as `fields` the fields that
     cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit

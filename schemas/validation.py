@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from pydantic import Field
+
 from schemas.base import Frozen, Unit
 
 REQUIRED: Final = (
@@ -32,7 +34,12 @@ Grade = Literal["excellent", "good", "acceptable", "poor"]
 
 
 class MetadataValidationReport(Frozen):
-    """Metadata quality over the memories (and links) of a stream (003, component 6)."""
+    """Metadata quality over the memories (and links) of a stream (003, component 6).
+
+    What was given is graded: `average_completeness` and `quality_grade` are of the `graded_memories`, of which a
+    writer gave metadata, in the memory or in one of its links. `quality_grade` is null when there are memories and
+    none has any. `inferred_fields`: how many memories and links have each field as the service filled it.
+    """
 
     total_memories: int = 0
     fully_valid_memories: int = 0
@@ -40,4 +47,6 @@ class MetadataValidationReport(Frozen):
     memories_with_errors: int = 0
     average_completeness: Unit = 0.0
     incomplete_memory_ids: tuple[str, ...] = ()
-    quality_grade: Grade = "poor"
+    quality_grade: Grade | None = "poor"
+    graded_memories: int = 0
+    inferred_fields: dict[str, int] = Field(default_factory=dict)

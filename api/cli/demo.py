@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,10 +26,10 @@ from orchestration.mind.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.citizen import LearningMoments
-from schemas.errors import Fault
+from schemas.errors import Fault, InvalidRequest
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
-from schemas.settings import EmbeddingSettings, Settings
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
 from substrate.graphs.names import graph_name
@@ -72,17 +73,34 @@ def demo(
 ) -> None:
     """Load an example life and ask it three questions.
 
-    It uses a temporary directory, which is removed at the end, and the local embedding model unless
-    SUBSTRATE_EMBEDDING names another, or `none`.
+    It uses a temporary directory, which is removed at the end. With --keep the life stays in the directory of
+    --data or SUBSTRATE_DATA, if one is named and holds nothing of it yet. It uses the local embedding model
+    unless SUBSTRATE_EMBEDDING names another, or `none`.
     """
     life = read_story(now())
     configured = support.read_settings(ctx)
-    with tempfile.TemporaryDirectory(prefix="substrate-demo-", delete=not keep) as directory:
+    with _choose_directory(configured.store, keep=keep) as directory:
         embedding = _choose_embedding(configured.embedding)
         settings = replace(support.use_directory(configured, Path(directory)), embedding=embedding)
         console = support.output()
         support.run(_run_story(life, settings, console))
         _show_next_steps(console, _find_command(), Path(directory) if keep else None)
+
+
+def _choose_directory(store: StoreSettings, *, keep: bool) -> AbstractContextManager[str]:
+    """The directory that is named, to keep the life there; else a temporary one."""
+    if keep and "data" in store.model_fields_set:
+        return nullcontext(str(store.data))
+    return tempfile.TemporaryDirectory(prefix="substrate-demo-", delete=not keep)
+
+
+async def _check_nothing_stored(runtime: Runtime, settings: Settings) -> None:
+    """Raises InvalidRequest when the directory has memories: the life would be mixed with them."""
+    if await runtime.deps.graphs.existing():
+        raise InvalidRequest(
+            f"{settings.store.data} holds memories already, and the example life would be mixed with them",
+            remedy="Name another directory: substrate --data DIRECTORY demo --keep.",
+        )
 
 
 def _choose_embedding(embedding: EmbeddingSettings) -> EmbeddingSettings:
@@ -103,6 +121,7 @@ async def _run_story(life: Story, settings: Settings, console: Console) -> None:
     begun = time.perf_counter()
     async with support.open_store(settings) as runtime:
         opened = time.perf_counter()
+        await _check_nothing_stored(runtime, settings)
         with support.progress_bar(support.messages(), life.size, "messages, memories and links") as advance:
             faults = await take_in_story(life, runtime.deps, await runtime.moment(), advance)
         if faults:

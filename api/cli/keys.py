@@ -120,7 +120,7 @@ def revoke(
 
 
 def _cells(key: KeyInfo) -> tuple[str, ...]:
-    until = formatting.format_time(key.expires_at) if key.expires_at else "revoked"
+    until = formatting.format_time(key.expires_at) if key.expires_at else "no end"
     if key.revoked_at is not None:
         until = f"revoked {formatting.format_time(key.revoked_at)}"
     used = formatting.format_time(key.last_used_at) if key.last_used_at else "never"

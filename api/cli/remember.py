@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import count
 from typing import Annotated, Any, Final
 
 import typer
@@ -11,9 +12,15 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.request_parsing.writes import error_for
+from api.runtime.runtime import Runtime
 from orchestration import insertion
+from orchestration.writing.records import fingerprint
+from orchestration.writing.restatements import readings
 from schemas.commands import Command, Remember, WriteReceipt
 from schemas.settings import Settings
+from schemas.temporal import Scope
+from substrate.graphs.names import graph_name
+from substrate.store import records, rows
 
 NAME_LENGTH: Final = 80
 OPTIONS: Final = {
@@ -64,9 +71,13 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
     about: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A person, place or project that it is about.")
     ] = None,
+    restate: Annotated[bool, typer.Option("--restate", help="Store it although it is there already.")] = False,
     as_json: options.ReceiptAsJson = False,
 ) -> None:
-    """Store one memory. TEXT `-` reads it from standard input."""
+    """Store one memory. TEXT `-` reads it from standard input.
+
+    A text that is there already, word for word, is recognised and not stored again.
+    """
     fields = {
         **_name_and_description(sys.stdin.read() if text == "-" else text, description),
         "citizen_id": citizen,
@@ -83,10 +94,11 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "resolution_state": state,
         "importance": importance,
         "rule": rule,
+        "restate": restate or None,
     }
-    receipt = support.run(
-        store_command(support.read_settings(ctx), support.validate(Remember, support.drop_unset(fields), OPTIONS))
-    )
+    command = support.validate(Remember, support.drop_unset(fields), OPTIONS)
+    settings = support.read_settings(ctx)
+    receipt = support.run(store_command(settings, command) if restate else store_once(settings, command))
     support.print_answer(receipt, show_stored, as_json=as_json)
 
 
@@ -105,6 +117,37 @@ async def store_command(settings: Settings, command: Command) -> WriteReceipt:
     if receipt.status == "refused":
         raise error_for(receipt)
     return receipt
+
+
+async def store_once(settings: Settings, command: Remember) -> WriteReceipt:
+    """Store a memory unless the same one is there. Raises the error of its refusal.
+
+    A long text is recognised on every door. A short one gets an id of its content, so that the same command is
+    known again here; when that memory says something else by now, or ended, the next id is tried.
+    """
+    if command.id is not None or readings(command):
+        return await store_command(settings, command)
+    async with support.open_store(settings) as runtime:
+        for number in count(1):
+            [receipt] = await insertion.apply([_named(command, number)], runtime.deps, await runtime.moment())
+            if receipt.status == "refused":
+                raise error_for(receipt)
+            if not receipt.duplicate or await _says(command, receipt, runtime):
+                break
+    return receipt
+
+
+def _named(command: Remember, number: int) -> Remember:
+    return command.model_copy(update={"command_id": f"remember:{fingerprint(command)}:{number}"})
+
+
+async def _says(command: Remember, receipt: WriteReceipt, runtime: Runtime) -> bool:
+    """True when the memory of the receipt holds now with the text of the command."""
+    graph = runtime.deps.graph(graph_name(command.level, command.citizen_id))
+    scope = Scope.current(await runtime.moment())
+    row = (await records.read_memory(graph, receipt.id or "", scope)).row
+    held = None if row is None else rows.node(row, command.level)
+    return held is not None and (held.name, held.description) == (command.name, command.description)
 
 
 def show_stored(receipt: WriteReceipt, console: Console) -> None:

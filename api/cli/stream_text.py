@@ -14,6 +14,7 @@ from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import LEVEL_NAMES, ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern, TemporalDissonance, TraversalPath
 from schemas.temporal import ALL_KNOWN, TemporalMode, long_date
+from schemas.validation import MetadataValidationReport
 
 FOCUS_CHARACTERS = 1500
 NAMES_IN_BACKGROUND = 30
@@ -252,10 +253,18 @@ def _format_change(change: TemporalDissonance) -> Text:
     return line
 
 
+def describe_grade(report: MetadataValidationReport) -> str:
+    """The grade of what was given, and how many fields the service filled."""
+    if report.quality_grade is not None:
+        return f"metadata {report.quality_grade}"
+    inferred = sum(report.inferred_fields.values())
+    return f"metadata: none given{f', {inferred:,} fields inferred' if inferred else ''}"
+
+
 def _format_measures(stream: ConsciousnessStream) -> str:
     parts = [
         f"energy feedback potential {stream.energy_feedback_potential:.2f}",
-        f"metadata {stream.metadata_validation.quality_grade}",
+        describe_grade(stream.metadata_validation),
     ]
     if stream.traversal_graph.central_themes:
         parts.append(f"themes: {', '.join(map(formatting.to_line, stream.traversal_graph.central_themes))}")

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.cli.stream_text import describe_grade
 from api.runtime.runtime import Runtime
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.repair import run_repair
@@ -19,6 +20,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
+from schemas.validation import MetadataValidationReport
 from substrate.text import count_of
 
 EXIT_ERRORS_FOUND: Final = 5
@@ -110,6 +112,12 @@ async def _run_repairs(findings: Sequence[Finding], runtime: Runtime) -> list[Re
     ]
 
 
+def _grade(quality: MetadataValidationReport) -> str:
+    described = describe_grade(quality).capitalize()
+    complete = f": {quality.average_completeness:.0%} complete" if quality.quality_grade else ""
+    return f"{described}{complete}"
+
+
 def _show(report: SweepReport, console: Console) -> None:
     whose = f"{report.level} of {report.citizen_id}" if report.citizen_id else str(report.level)
     quality = report.report
@@ -121,7 +129,7 @@ def _show(report: SweepReport, console: Console) -> None:
             (whose, "bold"),
             f": {count_of(report.scanned_nodes, 'memory')}, {count_of(report.scanned_links, 'link')} "
             f"in {report.seconds:.1f} s. "
-            f"Metadata {quality.quality_grade}: {quality.average_completeness:.0%} complete, "
+            f"{_grade(quality)}, "
             f"{quality.memories_with_errors:,} with errors, {quality.memories_with_warnings:,} with warnings.",
         )
     )

@@ -119,11 +119,17 @@ class Sender:
 
 
 def read_connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:
-    """The options of the connection; an address or a key that is not given is read from the environment."""
+    """The options of the connection; an address or a key that is not given is read from the environment.
+
+    An empty key is none. Raises InvalidRequest for a key that no header can hold.
+    """
     settings = ClientSettings()
     if api_key is None and settings.api_key is not None:
         api_key = settings.api_key.get_secret_value()
-    headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+    key = (api_key or "").strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise InvalidRequest("the key has characters that no key has", remedy="See api_key, or SUBSTRATE_API_KEY.")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     return {"base_url": base_url or settings.base_url, "headers": headers, "timeout": TIMEOUT_SECONDS}
 
 

@@ -120,9 +120,24 @@ async def write_one_or_many(raw: Any, kind: type[Command] | None, writing: Write
     for a list of the wrong length.
     """
     if not isinstance(raw, list):
+        _refuse_wrapped_list(raw)
         receipt = await write_one(raw, command_type(raw) if kind is None else kind, writing)
         return _json_response(receipt, 201, {"Location": _address(receipt, raw.get("citizen_id"))})
     return _json_response(await _write_many(raw, kind, writing), 200)
+
+
+_LISTS: Final = ("commands", "memories", "links")
+_OF_ONE: Final = frozenset(("command", "name", "description", "text", "source_id"))
+"""A body with one of these is one command; it may have a list of its own among its unknown fields."""
+
+
+def _refuse_wrapped_list(raw: Any) -> None:
+    """Raises InvalidRequest for a list within an object: a list is the body itself."""
+    if not isinstance(raw, dict) or raw.keys() & _OF_ONE:
+        return
+    name = next((name for name in _LISTS if isinstance(raw.get(name), list)), None)
+    if name is not None:
+        raise invalid_request([f"{name}: send the list itself as the body, [...], and not an object with it"])
 
 
 async def write_one(raw: Any, kind: type[Command], writing: WriteContext) -> WriteReceipt:

@@ -8,6 +8,7 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import QUESTION, requires
 from api.telemetry import metrics
+from orchestration.assembly.compact import without_repeats
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.base import json_bytes
@@ -21,20 +22,22 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 @requires(QUESTION)
 async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
-    return _stream_response(await retrieve_consciousness_context(intention, runtime.deps, now), "retrieve")
+    stream = await retrieve_consciousness_context(intention, runtime.deps, now)
+    return _stream_response(stream, "retrieve", intention.form)
 
 
 @router.post("/wake", response_model=ConsciousnessStream, operation_id="wake")
 @requires(QUESTION)
 async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now) -> Response:
     """The memories that fit a citizen's state, with no question asked."""
-    return _stream_response(await retrieve_consciousness_context_from_state(state, runtime.deps, now), "wake")
+    stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
+    return _stream_response(stream, "wake", state.form)
 
 
-def _stream_response(stream: ConsciousnessStream, door: str) -> Response:
+def _stream_response(stream: ConsciousnessStream, door: str, form: str) -> Response:
     """The stream, with the milliseconds of each stage in `Server-Timing`, which browsers show."""
     stages = [f"{stage};dur={milliseconds:g}" for stage, milliseconds in stream.stage_ms.items()]
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
-    body = json_bytes(stream)
+    body = json_bytes(without_repeats(stream) if form == "compact" else stream)
     metrics.record_stream(stream, door, len(body))
     return Response(body, media_type="application/json", headers={"Server-Timing": timing})

@@ -23,6 +23,20 @@ LEVEL_WORDS: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem
 _day = lru_cache(maxsize=4096)(long_date)
 
 
+def without_repeats(stream: ConsciousnessStream) -> ConsciousnessStream:
+    """The stream with each memory in its tier alone, and each link in its level alone.
+
+    Left out are the lists of each level, which hold the same memories again, and the nodes and edges of the
+    traversal graph; its counts and paths stay.
+    """
+    levels = {
+        name: level.model_copy(update={"vector_results": (), "graph_results": ()})
+        for name, level in stream.levels.items()
+    }
+    graph = stream.traversal_graph.model_copy(update={"nodes": (), "edges": ()})
+    return stream.model_copy(update={"levels": levels, "traversal_graph": graph})
+
+
 def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] = (), *, ids: bool = False) -> str:
     """The memories by tier, one line each; the links among those in focus; the beliefs that changed.
 

@@ -9,7 +9,13 @@ import orjson
 from pydantic import ValidationError
 
 from orchestration.upkeep import text_quality
-from orchestration.validation import validate_consciousness_link, validate_field_type, validate_node
+from orchestration.validation import (
+    Given,
+    given_of_memory,
+    validate_consciousness_link,
+    validate_field_type,
+    validate_node,
+)
 from schemas.base import DEEPEST, MAX_TEXT
 from schemas.commands import Correct, Retract
 from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level, ResolutionState
@@ -251,6 +257,11 @@ def validate_own_metadata(row: MemoryRow) -> ValidationResult:
     metadata |= {name: _as_number(fields[name]) for name in STORED_DEFAULTS}
     metadata["emotion_vector"] = _from_json(fields["emotion_vector"])
     return validate_node(ConsciousnessNode.model_construct(**metadata))
+
+
+def given_of(row: MemoryRow) -> Given:
+    """What was given of the metadata of a memory."""
+    return given_of_memory(row.fields)
 
 
 class LinkFindings(NamedTuple):

@@ -1,6 +1,7 @@
 """The quality report of 003 for a whole graph, with a few bytes per memory. Pure.
 
-It rates each memory as `orchestration.validation.memory_verdicts` does: by its own metadata and by its links.
+It rates each memory as `orchestration.validation.metadata_report` does: by what was given of its links, else of
+its own metadata.
 Memories are identified by their internal ids, which are small numbers.
 """
 
@@ -11,7 +12,7 @@ from collections import Counter
 
 import numpy as np
 
-from orchestration.validation import grade
+from orchestration.validation import Given, grade_given
 from schemas.validation import MetadataValidationReport, ValidationResult
 
 _PRESENT, _FAULTY, _WARNED = 1, 2, 4
@@ -22,6 +23,7 @@ class MetadataQuality:
 
     def __init__(self, listed: int) -> None:
         self.important_missing: Counter[str] = Counter()
+        self.inferred: Counter[str] = Counter()
         self._listed = listed
         self._faulty: dict[str, None] = {}
         self._flags = bytearray()
@@ -29,21 +31,23 @@ class MetadataQuality:
         self._sums = array("d")
         self._links = array("i")
 
-    def add_memory(self, internal_id: int, memory_id: str, own: ValidationResult) -> None:
-        """Add a memory with the validation of its own metadata."""
+    def add_memory(self, internal_id: int, memory_id: str, own: ValidationResult, given: Given) -> None:
+        """Add a memory with the validation of its own metadata, and what was given of it."""
         self._make_room(internal_id)
-        self._own[internal_id] = own.metadata_completeness
+        self._own[internal_id] = given.share
+        self.inferred.update(given.inferred)
         self._rate(internal_id, memory_id, own)
         self._flags[internal_id] |= _PRESENT
 
-    def add_link(self, ends: dict[int, str], result: ValidationResult) -> None:
-        """Add a link with its validation; `ends` has the id of each end by its internal id."""
+    def add_link(self, ends: dict[int, str], result: ValidationResult, given: Given) -> None:
+        """Add a link with its validation and what was given; `ends` has the id of each end by its internal id."""
+        self.inferred.update(given.inferred)
         for warning in result.warnings:
             self.important_missing[warning.partition(": ")[2].partition(".")[0]] += 1
         for internal_id, memory_id in ends.items():
             self._make_room(internal_id)
-            self._sums[internal_id] += result.metadata_completeness
-            self._links[internal_id] += 1
+            self._sums[internal_id] += given.share
+            self._links[internal_id] += given.share > 0
             self._rate(internal_id, memory_id, result)
 
     def _rate(self, internal_id: int, memory_id: str, result: ValidationResult) -> None:
@@ -71,8 +75,9 @@ class MetadataQuality:
             return MetadataValidationReport()
         links = np.frombuffer(self._links, dtype=np.int32)[present]
         sums, own = np.frombuffer(self._sums)[present], np.frombuffer(self._own)[present]
-        completeness = np.where(links > 0, sums / np.maximum(links, 1), own)
-        average = min(1.0, float(completeness.mean()))
+        shares = np.where(links > 0, sums / np.maximum(links, 1), own)
+        graded = shares[shares > 0]
+        average = min(1.0, float(graded.mean())) if len(graded) else 0.0
         faulty = int(((flags[present] & _FAULTY) > 0).sum())
         return MetadataValidationReport(
             total_memories=total,
@@ -81,5 +86,7 @@ class MetadataQuality:
             memories_with_errors=faulty,
             average_completeness=average,
             incomplete_memory_ids=tuple(self._faulty),
-            quality_grade=grade(average, faulty / total),
+            quality_grade=grade_given(average, faulty=faulty, graded=len(graded), total=total),
+            graded_memories=len(graded),
+            inferred_fields=dict(self.inferred),
         )

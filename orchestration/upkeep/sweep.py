@@ -19,11 +19,13 @@ from orchestration.upkeep.findings import (
     build_finding,
     find_in_link,
     find_in_memory,
+    given_of,
     is_open,
     memory_texts,
     validate_own_metadata,
 )
 from orchestration.upkeep.metadata_quality import MetadataQuality
+from orchestration.validation import given_of_link
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.upkeep import Finding, GraphCounts, Kind, SweepAnswer, SweepReport, SweepRequest
@@ -199,7 +201,7 @@ def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
     run.ledger.add(findings)
     if not is_open(row):
         return
-    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row))
+    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given_of(row))
     if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
         key = text_quality.content_key(memory_texts(row))
         if key is not None:
@@ -227,7 +229,8 @@ async def _sweep_open_links(share: Share, run: Sweep) -> list[RecordRow]:
         run.links += 1
         validation, findings = find_in_link(row, run.swept)
         run.ledger.add(findings)
-        run.quality.add_link({end.internal_id: str(end.id) for end in (row.source, row.target)}, validation)
+        ends = {end.internal_id: str(end.id) for end in (row.source, row.target)}
+        run.quality.add_link(ends, validation, given_of_link(row.fields))
         record = time_overlaps.record_of(row)
         if record is not None:
             records.append(record)

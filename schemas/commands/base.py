@@ -120,6 +120,21 @@ class StretchCommand(ChangeCommand):
         return self
 
 
+_NO_CHANGE = frozenset(
+    (
+        "command", "command_id", "level", "citizen_id", "id", "expected_version", "source",
+        "effective_at", "valid_from", "valid_to",
+    )
+)  # fmt: skip
+"""Fields of a revision that say of what and when, and not what changes."""
+
+
+def check_changes_something(command: ChangeCommand) -> None:
+    """Raises ValueError for a revision that names no field to change: it would only write another version."""
+    if not command.model_fields_set - _NO_CHANGE:
+        raise ValueError("nothing changes: name at least one field that changes")
+
+
 def check_not_cleared(command: ChangeCommand, fields: frozenset[str], of: str) -> None:
     """Raises ValueError when the command clears one of the fields that every record has."""
     cleared = sorted(name for name in fields & command.model_fields_set if getattr(command, name) is None)

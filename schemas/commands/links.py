@@ -11,6 +11,7 @@ from schemas.commands.base import (
     ChangeCommand,
     Command,
     StretchCommand,
+    check_changes_something,
     check_correction,
     check_not_cleared,
     check_period,
@@ -95,6 +96,7 @@ class LinkRevision(StretchCommand):
 
     @model_validator(mode="after")
     def _check_link_not_cleared(self) -> LinkRevision:
+        check_changes_something(self)
         check_not_cleared(self, frozenset(REQUIRED), "link")
         return self
 

@@ -14,6 +14,7 @@ from schemas.commands.base import (
     StretchCommand,
     Tags,
     WriteReceipt,
+    check_changes_something,
     check_correction,
     check_not_cleared,
     check_period,
@@ -113,6 +114,7 @@ class Revision(StretchCommand):
 
     @model_validator(mode="after")
     def _check_memory_not_cleared(self) -> Revision:
+        check_changes_something(self)
         check_not_cleared(self, _NEVER_ABSENT, "memory")
         return self
 

@@ -40,7 +40,7 @@ MEMORY_FIELDS: Final = (
 LONG_FIELDS: Final = ("description", "felt_quality", "body_sensation")
 METADATA: Final = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
 LINK_FIELDS: Final = (
-    "id", "relation_type", "valid_at", "invalid_at", "created_at", "expired_at", *METADATA,
+    "id", "relation_type", "valid_at", "invalid_at", "created_at", "expired_at", *METADATA, "source", "unset",
 )  # fmt: skip
 RECORD_FIELDS: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
 

@@ -3030,7 +3030,7 @@ RETURN n.id, id(n), n.expired_at, n.invalid_at, n.invalidation_reason, m.id, id(
     e.relation_type, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.energy, e.confidence,
     e.emotion_vector, e.goal, e.mindstate, e.energy_transfer_coefficient, e.resolution_state,
     e.formation_trigger, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
-    e.sensory_details;
+    e.sensory_details, e.source, e.unset;
 
 // link_seen
 // :params $id, $known_from, $known_to, $source_id, $target_id, $valid_from, $valid_to

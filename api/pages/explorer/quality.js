@@ -5,13 +5,16 @@ import { post } from "./service.js";
 import { trouble } from "./trouble.js";
 
 function graded(report, of) {
+  const grade = report.quality_grade ?? "none given";
+  const inferred = Object.values(report.inferred_fields).reduce((sum, count) => sum + count, 0);
   return [
-    el("p", { className: "grade" }, el("strong", { className: report.quality_grade }, report.quality_grade),
+    el("p", { className: "grade" }, el("strong", { className: report.quality_grade ?? "ungraded" }, grade),
       el("span", { className: "small" }, ` metadata of ${report.total_memories} ${of}`)),
     share("completeness", report.average_completeness),
     el("dl", { className: "facts" },
       [["fully valid", report.fully_valid_memories], ["with warnings", report.memories_with_warnings],
-        ["with errors", report.memories_with_errors], ["incomplete", report.incomplete_memory_ids.length]]
+        ["with errors", report.memories_with_errors], ["incomplete", report.incomplete_memory_ids.length],
+        ["fields inferred", inferred]]
         .map(([name, count]) => [el("dt", {}, name), el("dd", {}, count)])),
   ];
 }

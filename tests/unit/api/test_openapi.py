@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from api.app import create_app
-from api.openapi import objects_in, operations
+from api.openapi import SUMMARIES, objects_in, operations
 from api.problems import MEDIA_TYPE
 from schemas.settings import Settings
 
@@ -21,6 +21,13 @@ def test_each_operation_has_a_name_that_is_a_word_of_every_language() -> None:
     assert len(set(names)) == len(names)
     assert [name for name in names if not re.fullmatch(r"[a-z]+(_[a-z]+)*", name)] == []
     assert {"retrieve", "wake", "walk_tags", "get_identity", "remember"} <= set(names)
+
+
+def test_the_summary_of_each_operation_says_what_it_does() -> None:
+    summaries = {operation["operationId"]: operation["summary"] for operation in operations(DOCUMENT)}
+    assert summaries == SUMMARIES
+    assert len(set(summaries.values())) == len(summaries)
+    assert [text for text in summaries.values() if len(text.split()) < 2 or len(text) > 60] == []
 
 
 def test_a_type_has_one_name_in_requests_and_responses() -> None:

@@ -13,6 +13,8 @@ from orchestration.ranking.consciousness_score import completeness as ranked_com
 from orchestration.validation import (
     assess_metadata_quality,
     completeness,
+    given_of_link,
+    given_of_memory,
     grade,
     memory_verdicts,
     metadata_report,
@@ -285,6 +287,30 @@ def test_a_link_to_itself_counts_once() -> None:
 def test_good_links_do_not_mend_a_faulty_memory() -> None:
     report = metadata_report([a_node(node_id="a", energy=2.0)], [a_relationship(**WHOLE_LINK)])
     assert (report.memories_with_errors, report.average_completeness) == (1, 1.0)
+
+
+def test_a_chat_of_which_nobody_gave_metadata_is_not_graded_and_says_what_was_inferred() -> None:
+    unset = ("energy", "confidence", "emotion_vector")
+    turns = [a_node(node_id=name, source="ingestion", emotion_vector={"joy": 0.5}, unset=unset) for name in "ab"]
+    made = a_relationship(source_id="a", target_id="b", source="ingestion", **WHOLE_LINK)
+    report = metadata_report(turns, [made])
+    assert (report.quality_grade, report.graded_memories, report.memories_with_errors) == (None, 0, 0)
+    assert report.inferred_fields == {"energy": 2, "confidence": 2, "emotion_vector": 2}
+
+
+def test_a_field_that_was_inferred_does_not_count_as_given() -> None:
+    node = a_node(node_id="a", goal="rest", felt_quality="warm", unset=("energy", "confidence", "goal"))
+    assert metadata_report([node], []).average_completeness == pytest.approx(1 / 7)
+    assert given_of_memory(vars(node)) == (1 / 7, ("energy", "confidence", "goal"))
+    link = a_relationship(unset=("goal", "mindstate"), **WHOLE_LINK)
+    assert given_of_link(vars(link)).share == 0.0
+
+
+def test_the_links_that_somebody_gave_grade_a_memory_of_which_nothing_was_given() -> None:
+    turn = a_node(node_id="a", unset=("energy", "confidence"))
+    made = a_relationship(link_id="2", source="ingestion", emotion_vector={})
+    report = metadata_report([turn], [a_relationship(source_id="a", **WHOLE_LINK), made])
+    assert (report.quality_grade, report.graded_memories) == ("excellent", 1)
 
 
 # --- the grade -------------------------------------------------------------------------------------------

@@ -58,6 +58,15 @@ def test_the_site_loads_nothing_from_another_host(site: Path) -> None:
     assert [link for page in pages for link in FOREIGN_LINK.findall(page.read_text("utf-8"))] == []
 
 
+def test_a_link_of_a_written_page_leads_to_a_file_that_is_there_without_the_site() -> None:
+    links = [
+        (page, target)
+        for page, text in WRITTEN.items()
+        for target in re.findall(r"\]\((?!https?://|mailto:|#)([^)#\s]+)", text)
+    ]
+    assert [link for link in links if not (ROOT / link[0].parent / link[1]).exists()] == []
+
+
 def test_the_reference_names_every_route_tool_command_method_and_setting() -> None:
     made = {name: page() for name, page in PAGES.items()}
     routes = [f"### {m.upper()} {path}\n" for path, methods in openapi()["paths"].items() for m in methods]

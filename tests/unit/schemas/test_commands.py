@@ -226,6 +226,7 @@ def test_a_link_with_a_bad_field_is_refused_at_that_field(field: str, value: Any
                 "command": "supersede",
                 "citizen_id": "ada",
                 "id": "a",
+                "name": "b",
                 "effective_at": "2025-06-29T13:45:00",
             },
             "effective_at",
@@ -262,3 +263,16 @@ def test_a_command_is_never_changed_once_made() -> None:
     memory = Remember(citizen_id="ada", name="A walk")
     with pytest.raises(ValidationError, match="frozen"):
         memory.name = "Another"  # type: ignore[misc]  # the point of the test
+
+
+@pytest.mark.parametrize("word", ["supersede", "correct", "supersede_link", "correct_link"])
+def test_a_revision_names_something_that_changes(word: str) -> None:
+    record = {"command": word, "citizen_id": "ada", "id": "a|NEXT|b" if word.endswith("link") else "a"}
+    for fields in (
+        {},
+        {"expected_version": 1, "source": "tool"},
+        {"valid_from": "2025-03-01", "valid_to": "2025-04-01"},
+    ):
+        with pytest.raises(ValidationError, match="nothing changes"):
+            ANY_COMMAND.validate_python({**record, **fields})
+    assert ANY_COMMAND.validate_python({**record, "energy": 0.4})

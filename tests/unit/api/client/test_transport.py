@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from api.client import Substrate
-from schemas.errors import Fault, Incorrect, NotFound, RateLimited, SubstrateError, Unavailable
+from api.client.transport import read_connection
+from schemas.errors import Fault, Incorrect, InvalidRequest, NotFound, RateLimited, SubstrateError, Unavailable
 
 
 class Scripted:
@@ -132,3 +133,11 @@ def test_answers_of_others_become_errors_of_ours(
 def test_a_service_that_is_not_there_is_unavailable() -> None:
     with Substrate("http://127.0.0.1:9") as client, pytest.raises(Unavailable, match="does not answer"):
         client.remember(citizen_id="ada", name="x")
+
+
+def test_an_empty_key_is_none_and_a_broken_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUBSTRATE_API_KEY", " \n")
+    assert read_connection(None, None)["headers"] == {}
+    assert read_connection(None, " sk_1\n")["headers"] == {"Authorization": "Bearer sk_1"}
+    with pytest.raises(InvalidRequest, match="no key has"):
+        read_connection(None, "sk_1\nsk_2")
