@@ -39,16 +39,22 @@ from substrate.store.rows import RowOutcome
 
 
 async def apply(
-    commands: Sequence[Command], deps: Deps, now: Instant, *, whole: str | None = None
+    commands: Sequence[Command],
+    deps: Deps,
+    now: Instant,
+    *,
+    whole: str | None = None,
+    moments: Sequence[Instant] | None = None,
 ) -> list[WriteReceipt]:
     """Apply the commands in order. Returns one receipt for each; a refused command changes nothing.
 
     The first command gets the time `now`, each later one a microsecond more; if the clock of the graph is ahead,
     the transaction times follow that clock. With `whole`, the commands are parts of one command with this id,
-    such as an episode: all get the time `now`, and one receipt is stored for all. Raises Unavailable when the
-    engine does not answer; the same commands can then be sent again.
+    such as an episode: all get the time `now`, and one receipt is stored for all. `moments`, rising, are the times
+    of the commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
+    again.
     """
-    answers = await _apply(commands, deps, now, whole)
+    answers = await _apply(commands, deps, now, whole, moments=moments)
     if deps.names and whole is None:
         await _name(commands, answers, deps, now)
     return answers
@@ -77,8 +83,17 @@ async def store_made(commands: Sequence[Command], deps: Deps, now: Instant) -> N
     await _apply(commands, deps, now, UNRECORDED)
 
 
-async def _apply(commands: Sequence[Command], deps: Deps, now: Instant, whole: str | None) -> list[WriteReceipt]:
-    timed = [TimedCommand(command, now + (step if whole is None else 0)) for step, command in enumerate(commands)]
+async def _apply(
+    commands: Sequence[Command],
+    deps: Deps,
+    now: Instant,
+    whole: str | None,
+    *,
+    moments: Sequence[Instant] | None = None,
+) -> list[WriteReceipt]:
+    if moments is None:
+        moments = [now + (step if whole is None else 0) for step in range(len(commands))]
+    timed = list(map(TimedCommand, commands, moments))
     refusals = [await _refuse_ended(command, deps) for command in timed]
     accepted = [command for command, refusal in zip(timed, refusals, strict=True) if refusal is None]
     applied = iter(await _apply_runs(accepted, deps, whole))
@@ -310,12 +325,12 @@ def _new_rows(run: Run) -> list[dict[str, Any]]:
 
 def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.RowBatch:
     start = run[0].now
+    nths = [timed.now - start for timed in run]
     if whole is not None:
-        parts = command_rows.without_receipts(rows)
+        parts = command_rows.without_receipts(rows, nths)
         return writer.RowBatch(parts, start, {"command_id": whole, "command": "ingest"} if whole else None)
     with_receipts = [
-        command_rows.with_receipt(timed.command, row, timed.now - start)
-        for timed, row in zip(run, rows, strict=True)
+        command_rows.with_receipt(timed.command, row, nth) for timed, row, nth in zip(run, rows, nths, strict=True)
     ]
     return writer.RowBatch(with_receipts, start)
 

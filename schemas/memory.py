@@ -166,23 +166,31 @@ class ConsciousnessRelationship(Frozen):
 
 
 class MemoryRecord(ConsciousnessNode):
-    """A memory record with the commands that opened and closed it, their keys, and the source of the closing."""
+    """A memory record with the commands that opened and closed it, their keys, and the source of the closing.
+
+    `known_as_happened`: an import declared that it was known when it began to be true.
+    """
 
     command_id: str | None = None
     key_id: str | None = None
     closed_by: str | None = None
     closed_source: Source | None = None
     closed_key: str | None = None
+    known_as_happened: bool = False
 
 
 class LinkRecord(ConsciousnessRelationship):
-    """A link record with the commands that opened and closed it, their keys, and the source of the closing."""
+    """A link record with the commands that opened and closed it, their keys, and the source of the closing.
+
+    `known_as_happened`: an import declared that it was known when it began to be true.
+    """
 
     command_id: str | None = None
     key_id: str | None = None
     closed_by: str | None = None
     closed_source: Source | None = None
     closed_key: str | None = None
+    known_as_happened: bool = False
 
 
 UNREADABLE_REMEDY: Final = "`substrate validate --fix unreadable` repairs it"

@@ -25,7 +25,8 @@ class Record:
 
     `content` has every other property. `reason` says why the valid time ends, `closed_reason` why the transaction
     time ended. The command `command_id` opened the record with the key `key_id`; the command `closed_by` closed
-    it, sent by `closed_source` with the key `closed_key`.
+    it, sent by `closed_source` with the key `closed_key`. `known_as_happened`: an import
+    declared its transaction time.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Record:
     closed_source: Source | None = None
     key_id: str | None = None
     closed_key: str | None = None
+    known_as_happened: bool | None = None
 
     @property
     def last_known(self) -> Instant:

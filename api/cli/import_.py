@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from api.cli import support
-from api.cli.ingest import take_in
+from api.cli.ingest import AsHappened, How, take_in
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.files import read_files
 from orchestration.transfer.importer import ImportReport, import_lines
@@ -52,6 +52,7 @@ def import_file(
     origin: Annotated[ExportedBy, typer.Option("--from", help="The program that wrote the file.")] = (
         ExportedBy.SUBSTRATE
     ),
+    as_happened: AsHappened = False,
 ) -> None:
     """Read an export into an empty memory. A file that is damaged or edited changes nothing.
 
@@ -59,8 +60,13 @@ def import_file(
     """
     citizen_id = support.validate(CitizenOverride, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
     if origin is not ExportedBy.SUBSTRATE:
-        take_in(ctx, parse(origin, read_files(path, origin, citizen_id)))
+        take_in(ctx, parse(origin, read_files(path, origin, citizen_id)), how=How(as_happened=as_happened))
         return
+    if as_happened:
+        raise InvalidRequest(
+            "--known-as-happened is for files of other programs: an export of Substrate has its own times",
+            remedy="Leave it out.",
+        )
     report = support.run(_import(support.read_settings(ctx), path, citizen_id))
     counts = ", ".join(count_of(count, kind) for kind, count in sorted(report.counts.items()))
     support.output().print(

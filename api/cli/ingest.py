@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from rich.console import Console
@@ -21,7 +21,7 @@ from orchestration.ingestion.formats.reader import read_zone
 from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.intake import parse_readable, parse_strictly
 from orchestration.ingestion.origin import Origin
-from orchestration.ingestion.pipeline import ingest, ingest_atomically, settle
+from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
 from orchestration.ingestion.storing import length
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
@@ -35,9 +35,29 @@ EXIT_INTERRUPTED = 130
 
 app = typer.Typer(add_completion=False)
 
+AsHappened = Annotated[
+    bool,
+    typer.Option(
+        "--known-as-happened",
+        help="Each message and memory becomes known when it happened; only into a memory that knows nothing of "
+        "that time yet.",
+    ),
+]
+
+
+class How(NamedTuple):
+    """How files are stored: all or nothing, with facts by the language model, known as it happened."""
+
+    atomic: bool = False
+    extract_facts: bool = False
+    as_happened: bool = False
+
+
+USUALLY: Final = How()
+
 
 @app.command("ingest")
-def ingest_files(
+def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
     *,
@@ -65,6 +85,7 @@ def ingest_files(
     extract_facts: Annotated[
         bool, typer.Option("--extract-facts", help="Let the language model extract facts from conversations.")
     ] = False,
+    as_happened: AsHappened = False,
 ) -> None:
     """Store conversations, notes or commands from files, as programs export them.
 
@@ -72,12 +93,8 @@ def ingest_files(
     same conversations. An edited note supersedes what was stored of it, and what is no longer in a folder of notes
     ends; the past keeps both.
     """
-    if atomic and form != "commands":
-        raise InvalidRequest(
-            "--atomic is for -f commands", remedy="Leave it out: other files can be ingested again."
-        )
-    if atomic and extract_facts:
-        raise InvalidRequest("--extract-facts is for conversations, not for -f commands", remedy="Leave one out.")
+    how = How(atomic, extract_facts, as_happened)
+    _check_how(how, form)
     zone = None if timezone is None else read_zone(timezone)
     files = read_files(path, form, citizen, zone)
     read = parse_strictly(form, files) if strict or atomic else parse_readable(form, files)
@@ -85,22 +102,27 @@ def ingest_files(
         formats = ", ".join(read.parsed.formats)
         support.messages().print(Text(f"format: {formats}", "bright_black"), soft_wrap=True)
     origin = Origin(files.name, path.resolve(), platform.node(), path.is_dir(), read.unread)
-    take_in(ctx, read.parsed, origin, atomic=atomic, extract_facts=extract_facts)
+    take_in(ctx, read.parsed, origin, how)
 
 
-def take_in(
-    ctx: typer.Context,
-    intake: ParsedFiles,
-    origin: Origin | None = None,
-    *,
-    atomic: bool = False,
-    extract_facts: bool = False,
-) -> None:
+def _check_how(how: How, form: str | None) -> None:
+    """Raises InvalidRequest for options that do not go together."""
+    if how.atomic and form != "commands":
+        raise InvalidRequest(
+            "--atomic is for -f commands", remedy="Leave it out: other files can be ingested again."
+        )
+    if how.atomic and how.extract_facts:
+        raise InvalidRequest("--extract-facts is for conversations, not for -f commands", remedy="Leave one out.")
+    if how.as_happened and (how.atomic or how.extract_facts):
+        raise InvalidRequest(
+            "--known-as-happened goes neither with --atomic nor with --extract-facts", remedy="Leave one out."
+        )
+
+
+def take_in(ctx: typer.Context, intake: ParsedFiles, origin: Origin | None = None, how: How = USUALLY) -> None:
     """Store the parsed files and print a report. Exits with 5 when something was refused."""
     try:
-        report, facts, seconds = support.run(
-            _ingest(support.read_settings(ctx), intake, origin, atomic=atomic, extract_facts=extract_facts)
-        )
+        report, facts, seconds = support.run(_ingest(support.read_settings(ctx), intake, origin, how))
     except KeyboardInterrupt:
         support.messages().print(
             Text(
@@ -117,22 +139,25 @@ def take_in(
 
 
 async def _ingest(
-    settings: Settings, intake: ParsedFiles, origin: Origin | None, *, atomic: bool, extract_facts: bool
+    settings: Settings, intake: ParsedFiles, origin: Origin | None, how: How
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and how many seconds storing took after the store was open."""
     total = sum(map(length, intake.items))
     things = "messages" if all(isinstance(item, Episode) for item in intake.items) else "memories and links"
     async with support.open_store(settings) as runtime:
-        if extract_facts:
+        if how.extract_facts:
             require_language_model(runtime.deps)
         now, begun = await runtime.moment(), time.perf_counter()
-        if atomic:
+        if how.atomic:
             report = await ingest_atomically(intake, runtime.deps, now)
             return report, None, time.perf_counter() - begun
         with support.progress_bar(support.messages(), total, things) as advance:
-            report = await ingest(intake, runtime.deps, now, progress=advance, origin=origin)
+            if how.as_happened:
+                report = await ingest_as_happened(intake, runtime.deps, now, progress=advance)
+            else:
+                report = await ingest(intake, runtime.deps, now, progress=advance, origin=origin)
         seconds = time.perf_counter() - begun
-        if not extract_facts:
+        if not how.extract_facts:
             return report, None, seconds
         settled = await settle(intake, runtime.deps, now, origin)
         arranged = await arranged_episodes(settled, runtime.deps, now)

@@ -61,16 +61,20 @@ class ConversationCalls(Sender):
         messages: Sequence[Fields],
         *,
         episode_id: str | None = None,
+        known_as_happened: bool = False,
         raise_on_refusal: bool = True,
     ) -> EpisodeReport:
         """Store a conversation: each message has a `role`, a `content` and, if known, a `timestamp`.
 
-        Sending it again, whole or grown, stores nothing twice. Raises Refused when a part of it was refused,
-        unless told not to; the rest is stored.
+        Sending it again, whole or grown, stores nothing twice. With `known_as_happened`, for administrators, each
+        message becomes known when it was said. Raises Refused when a part of it was refused, unless told not to;
+        the rest is stored.
         """
         body: dict[str, Any] = {"citizen_id": citizen_id, "messages": [dict(message) for message in messages]}
         if episode_id is not None:
             body["episode_id"] = episode_id
+        if known_as_happened:
+            body["known_as_happened"] = True
         report = await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
         return raise_refused(report, report.faults) if raise_on_refusal else report
 

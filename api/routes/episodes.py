@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, Self
 from urllib.parse import quote
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema, model_validator
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
@@ -24,7 +24,7 @@ from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
-from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.pipeline import ingest, ingest_as_happened
 from orchestration.ingestion.storing import Job, Progress
 from schemas.base import MAX_TEXT, VISIBLE_TEXT_PATTERN, AtMost, CitizenId, Flag, Identifier, Request
 from schemas.commands import EraseEpisode, ErasureReport
@@ -94,13 +94,22 @@ class Conversation(Request):
 
     `episode_id` names the conversation; by default it is a digest of the messages that were sent first. Sending it
     again stores nothing twice, and of a list that has grown only what is new. With `extract_facts` the configured
-    language model extracts typed links from the messages.
+    language model extracts typed links from the messages. With `known_as_happened`, for administrators, each
+    message becomes known when it was said: all need a `timestamp`, and the citizen's memory must know nothing of
+    that time yet.
     """
 
     citizen_id: CitizenId
     episode_id: Identifier | None = None
     extract_facts: Flag = False
+    known_as_happened: Flag = False
     messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
+
+    @model_validator(mode="after")
+    def _facts_are_of_now(self) -> Self:
+        if self.extract_facts and self.known_as_happened:
+            raise ValueError("extract_facts does not go with known_as_happened: facts are extracted now")
+        return self
 
 
 class Turns(Request):
@@ -193,7 +202,8 @@ async def _store(
 ) -> EpisodeReport:
     deps, citizen_id = context.runtime.deps, conversation.citizen_id
     writer = context.caller.writer_of(Level.N1, citizen_id)
-    report = await ingest(episode.intake, deps, context.now, progress=progress, writer=writer)
+    store = ingest_as_happened if conversation.known_as_happened else ingest
+    report = await store(episode.intake, deps, context.now, progress=progress, writer=writer)
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     facts = None
     if conversation.extract_facts:

@@ -358,11 +358,15 @@ def _check_conversation(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require_source(Source.INGESTION)
     if conversation.extract_facts:
         caller.require_source(Source.TOOL)
+    if conversation.known_as_happened:
+        caller.require_admin()
     return arguments
 
 
 CONVERSATION: Final = Permission(
-    "citizen:ID:write", _check_conversation, _path_check_anywhere("write", shared=False)
+    "citizen:ID:write; admin with known_as_happened",
+    _check_conversation,
+    _path_check_anywhere("write", shared=False),
 )
 """For whole conversations: their records have the source ingestion, facts drawn from them the source tool."""
 

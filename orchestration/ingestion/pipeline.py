@@ -10,6 +10,7 @@ from dataclasses import replace
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion import filing, hearing, places
+from orchestration.ingestion.as_happened import store_as_happened
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
@@ -85,6 +86,22 @@ async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> In
     for command, receipt in blamed_first:
         tally.count_command(command)
         tally.count_receipt(command, receipt, frozenset())
+    return tally.report(resolved.notes, parsed.formats)
+
+
+async def ingest_as_happened(
+    parsed: ParsedFiles, deps: Deps, now: Instant, *, progress: Progress | None = None, writer: Writer = NOBODY
+) -> IngestReport:
+    """Store all commands of the parsed files; each record becomes known when it began to be true.
+
+    Raises InvalidRequest and Conflict as `store_as_happened`, else what `ingest` raises.
+    """
+    settled = await settle(parsed, deps, now, None)
+    resolved = await hearing.arrange(await _resolve_items(settled, deps), deps, now)
+    job = Job(deps, now, writer._replace(as_happened=True), progress, total=sum(map(length, resolved.items)))
+    tally = Tally()
+    tally.count_unread(parsed.faults)
+    await store_as_happened(resolved.items, job, tally)
     return tally.report(resolved.notes, parsed.formats)
 
 

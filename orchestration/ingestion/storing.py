@@ -167,10 +167,10 @@ async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     for chunk in chunks(command.with_writer(job.writer) for command in item.commands()):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
         job.advance(sum(map(_is_turn, chunk)) if is_talk else len(chunk))
-    await _store_names(item, job)
+    await store_names(item, job)
 
 
-async def _store_names(item: Ingestible, job: Job) -> None:
+async def store_names(item: Ingestible, job: Job) -> None:
     """Store the names in the texts of an item, and their links, when all that the item holds is stored."""
     names = await _decide_names(item, job.deps)
     if names:
@@ -197,7 +197,7 @@ async def _apply(
     chunk: Sequence[Command], job: Job, *, tally: Tally, shared: frozenset[str], whole: str | None
 ) -> None:
     deps, now = job.deps, job.now
-    stored = await _stored(chunk, deps)
+    stored = await stored_fingerprints(chunk, deps)
     fresh, again = [], []
     for command in chunk:
         tally.count_command(command)
@@ -214,7 +214,7 @@ async def _apply(
 type _Stored = Mapping[tuple[str, str], int | None]
 
 
-async def _stored(chunk: Sequence[Command], deps: Deps) -> _Stored:
+async def stored_fingerprints(chunk: Sequence[Command], deps: Deps) -> _Stored:
     """Return the fingerprints of the chunk's memories that exist already, by (graph, id)."""
     ids: dict[str, list[str]] = {}
     for command in chunk:

@@ -107,6 +107,7 @@ def _marks(record: Record) -> dict[str, Any]:
         "closed_reason": record.closed_reason,
         "command_id": record.command_id,
         "key_id": record.key_id,
+        "known_as_happened": record.known_as_happened,
         "closed_by": record.closed_by,
         "closed_source": record.closed_source and record.closed_source.value,
         "closed_key": record.closed_key,

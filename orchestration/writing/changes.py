@@ -76,15 +76,19 @@ class WriteTimes(NamedTuple):
 
 
 class Attribution(NamedTuple):
-    """Who makes a change: the id of the command, its source, and the API key that sent it."""
+    """Who makes a change: the id of the command, its source, and the API key that sent it.
+
+    `known_as_happened`: what it opens was known then, as an import declares.
+    """
 
     command_id: str
     source: Source | None
     key_id: str | None
+    known_as_happened: bool | None = None
 
     @classmethod
     def from_command(cls, command: Command, command_id: str) -> Attribution:
-        return cls(command_id, getattr(command, "source", None), command.writer.key_id)
+        return cls(command_id, getattr(command, "source", None), command.writer.key_id, command.writer.mark)
 
 
 def may_change(source: Source, owner: Source, level: Level) -> bool:

@@ -118,6 +118,7 @@ def _first_record(command: Remember | Relate, now: Instant) -> dict[str, Any]:
     return {
         "key_id": command.writer.key_id,
         "author": command.writer.author,
+        "known_as_happened": command.writer.mark,
         "fingerprint": records.fingerprint(command),
         "valid_at": records.instant(command.valid_at, now),
         "invalid_at": records.instant(command.invalid_at, END_OF_TIME),
@@ -140,9 +141,10 @@ def with_receipt(command: Command, row: dict[str, Any], nth: int) -> dict[str, A
     }
 
 
-def without_receipts(new_rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows as parts of one command, which has the only receipt."""
-    return [{**row, "nth": 0, "receipt": None, "again": False, "warnings": None} for row in new_rows]
+def without_receipts(new_rows: Sequence[dict[str, Any]], nths: Sequence[int] = ()) -> list[dict[str, Any]]:
+    """The rows as parts of one command, which has the only receipt; `nths` as in `with_receipt`, else all 0."""
+    bare = {"receipt": None, "again": False, "warnings": None}
+    return [{**row, "nth": nth, **bare} for row, nth in zip(new_rows, nths or [0] * len(new_rows), strict=True)]
 
 
 def build_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> WriteReceipt:

@@ -27,6 +27,7 @@ from substrate.store.rows import LinkName
 _NOT_IN_CONTENT: Final = frozenset(
     (
         *rows.TIMES, "id", "version", "invalidation_reason", "command_id", "key_id",
+        "known_as_happened",
         "emotion", "tag_names", "source_id", "target_id",
     )
 )  # fmt: skip
@@ -160,7 +161,7 @@ class VersionChain:
         text = records.embedded_text(row) if self.link_name is None else None
         content = {n: value for n, value in row.items() if n not in _NOT_IN_CONTENT and value is not None}
         self._add_content(version, ContentSource(0, content, text), row["fingerprint"])
-        self._apply(change, Attribution(command_id, None, record.key_id))
+        self._apply(change, Attribution(command_id, None, record.key_id, record.known_as_happened))
         return record
 
     def raise_source(self, writer: Mapping[str, Any], record: Record, by: Attribution, at: Instant) -> Record:
@@ -254,7 +255,12 @@ class VersionChain:
                 )
         for opened in change.opened:
             after[opened.record.version] = replace(
-                opened.record, known=Period(change.at), command_id=by.command_id, key_id=by.key_id, **_NOT_CLOSED
+                opened.record,
+                known=Period(change.at),
+                command_id=by.command_id,
+                key_id=by.key_id,
+                known_as_happened=by.known_as_happened,
+                **_NOT_CLOSED,
             )
         last_version = max([last.last_version, *(opened.record.version for opened in change.opened)])
         open_records = bitemporal.open_records(after.values())

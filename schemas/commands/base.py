@@ -18,11 +18,19 @@ ExpectedVersion = Annotated[Whole, Field(ge=1)]
 class Writer(NamedTuple):
     """The sender of commands, set by the receiver: the id of the key, the citizen who writes into a shared level,
     and the highest source that may be claimed.
+
+    `as_happened`: what it writes was known when it happened, as an administrator declares.
     """
 
     key_id: str | None = None
     author: str | None = None
     highest_source: Source = Source.SYSTEM
+    as_happened: bool = False
+
+    @property
+    def mark(self) -> bool | None:
+        """The stored `known_as_happened` of its records."""
+        return self.as_happened or None
 
 
 class Command(Request):

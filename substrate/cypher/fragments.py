@@ -24,6 +24,7 @@ NODE_UPKEEP: Final = (
     "text_key",
     "command_id",
     "key_id",
+    "known_as_happened",
     "fingerprint",
 )
 """Properties of a memory that are not content: for search, and to recognise the command that wrote it."""
@@ -40,11 +41,11 @@ LINK_COLUMNS: Final = (
 A link that never changed has no `version`.
 """
 
-LINK_UPKEEP: Final = ("command_id", "key_id", "fingerprint")
+LINK_UPKEEP: Final = ("command_id", "key_id", "known_as_happened", "fingerprint")
 
-PROVENANCE: Final = ("command_id", "key_id", "closed_by", "closed_source", "closed_key")
+PROVENANCE: Final = ("command_id", "key_id", "closed_by", "closed_source", "closed_key", "known_as_happened")
 """Columns of a history, after those of the record: the commands that opened and closed the record, the API keys
-that sent them, and the source of the closing command."""
+that sent them, the source of the closing command, and whether an import declared when it was known."""
 
 RECEIPT_COLUMNS: Final = (
     "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",

@@ -114,6 +114,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(stored_maps.COLUMNS, stored_maps.read),
     "unset": _names,
     **dict.fromkeys(("source", "closed_source"), {source.value: source for source in Source}.__getitem__),
+    "known_as_happened": lambda stored: stored in (True, "true"),
     "resolution_state": {state.value: state for state in ResolutionState}.__getitem__,
     "valid_at": to_datetime,
     "created_at": to_datetime,
@@ -349,7 +350,13 @@ def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
         closed_source=None if (by := by_name.get("closed_source")) is None else Source(by),
         key_id=by_name.get("key_id"),
         closed_key=by_name.get("closed_key"),
+        known_as_happened=_is_true(by_name.get("known_as_happened")),
     )
+
+
+def _is_true(stored: Any) -> bool | None:
+    """True or None: the mark of a record is stored only where it is true."""
+    return True if stored in (True, "true") else None
 
 
 def times(valid: Period, known: Period) -> dict[str, int]:

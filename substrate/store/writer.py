@@ -168,7 +168,7 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
 
     async def send(rows: Sequence[Mapping[str, Any]]) -> list[RowOutcome]:
         nonlocal again
-        part = batch._replace(rows=rows)
+        part = _from_first(batch._replace(rows=rows))
         once = ExactlyOnceWrite(graph, query, _parameters(part, query), again=again)
         try:
             outcomes = _in_order(await _send(once, part), part)
@@ -183,6 +183,12 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         for part in await in_halves(rows, send):
             outcomes += part
     return outcomes
+
+
+def _from_first(batch: RowBatch) -> RowBatch:
+    """The same batch with its times counted from its first row: the clock of the graph may stand there already."""
+    first = batch.rows[0]["nth"]
+    return batch._replace(rows=[{**row, "nth": row["nth"] - first} for row in batch.rows], at=batch.at + first)
 
 
 def _cut[Item](rows: Sequence[Item], most: Callable[[], int]) -> Iterator[Sequence[Item]]:

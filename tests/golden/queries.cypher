@@ -2369,7 +2369,7 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key
+    n.closed_key, n.known_as_happened
 ORDER BY n.created_at, n.valid_at;
 
 // history_page
@@ -2389,7 +2389,7 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key;
+    n.closed_key, n.known_as_happened;
 
 // identity_now
 // :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
@@ -2991,7 +2991,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
     e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.created_at AS known, e.valid_at AS held
+    e.known_as_happened, e.created_at AS known, e.valid_at AS held
 ORDER BY known, held;
 
 // link_history_page
@@ -3011,7 +3011,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
     e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.created_at AS known, e.valid_at AS held;
+    e.known_as_happened, e.created_at AS known, e.valid_at AS held;
 
 // link_page
 // :params $beyond, $first, $rows, $skip
@@ -3056,7 +3056,7 @@ RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.m
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
     e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source,
-    e.closed_key;
+    e.closed_key, e.known_as_happened;
 
 // links_of
 // :params $links
@@ -3071,7 +3071,7 @@ RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by,
-    e.closed_source, e.closed_key;
+    e.closed_source, e.closed_key, e.known_as_happened;
 
 // list_links
 // :params $behind, $first, $key_id, $kind, $known_from, $known_to, $last, $limit, $source, $valid_from, $valid_to
@@ -3290,7 +3290,7 @@ RETURN n.fingerprint, i.version, coalesce(i.versions, i.version),
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key;
+    n.closed_key, n.known_as_happened;
 
 // memory
 // :params $id
@@ -3300,7 +3300,7 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key;
+    n.closed_key, n.known_as_happened;
 
 // memory_page
 // :params $after, $rows
@@ -3336,7 +3336,7 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key;
+    n.closed_key, n.known_as_happened;
 
 // named_by_words
 // :params $kinds, $open, $words
@@ -3358,7 +3358,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
     e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.created_at AS known, e.valid_at AS held
+    e.known_as_happened, e.created_at AS known, e.valid_at AS held
 UNION ALL
 MATCH (a)-[e:PAST_LINK {handle: $handle}]->(b)
 WHERE e.id = $id
@@ -3367,7 +3367,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
     e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.created_at AS known, e.valid_at AS held;
+    e.known_as_happened, e.created_at AS known, e.valid_at AS held;
 
 // named_link_history_page
 // :params $handle, $held_at, $id, $known_at, $known_to, $limit
@@ -3382,7 +3382,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
     e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.created_at AS known, e.valid_at AS held
+    e.known_as_happened, e.created_at AS known, e.valid_at AS held
 UNION ALL
 MATCH (a)-[e:PAST_LINK {handle: $handle}]->(b)
 WHERE e.id = $id AND e.created_at < $known_to
@@ -3395,7 +3395,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
     e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.created_at AS known, e.valid_at AS held;
+    e.known_as_happened, e.created_at AS known, e.valid_at AS held;
 
 // named_link_seen
 // :params $handle, $id, $known_from, $known_to, $valid_from, $valid_to
@@ -3417,7 +3417,7 @@ RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.m
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
     e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source,
-    e.closed_key;
+    e.closed_key, e.known_as_happened;
 
 // named_links_of
 // :params $links
@@ -3429,7 +3429,7 @@ RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by,
-    e.closed_source, e.closed_key
+    e.closed_source, e.closed_key, e.known_as_happened
 UNION ALL
 UNWIND $links AS l
 MATCH (a)-[e:PAST_LINK {handle: l.handle}]->(b)
@@ -3439,7 +3439,7 @@ RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by,
-    e.closed_source, e.closed_key;
+    e.closed_source, e.closed_key, e.known_as_happened;
 
 // names_of
 // :params $ids
@@ -4046,8 +4046,8 @@ FOREACH (_ IN new |
       invalid_at: r.invalid_at, expired_at: r.expired_at, version: r.version,
       invalidation_reason: r.invalidation_reason, closed_reason: r.closed_reason, source: intern(r.source),
       author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra, unset: intern(r.unset),
-      command_id: intern(r.command_id), key_id: intern(r.key_id), fingerprint: r.fingerprint,
-      created_at: at + r.nth}]->(b)
+      command_id: intern(r.command_id), key_id: intern(r.key_id), known_as_happened: r.known_as_happened,
+      fingerprint: r.fingerprint, created_at: at + r.nth}]->(b)
   SET m.clock = at + $last
 )
 FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
@@ -4100,8 +4100,8 @@ FOREACH (_ IN new |
       invalid_at: r.invalid_at, expired_at: r.expired_at, version: r.version,
       invalidation_reason: r.invalidation_reason, closed_reason: r.closed_reason, source: intern(r.source),
       author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra, unset: intern(r.unset),
-      command_id: intern(r.command_id), key_id: intern(r.key_id), fingerprint: r.fingerprint,
-      created_at: at + r.nth}]->(b)
+      command_id: intern(r.command_id), key_id: intern(r.key_id), known_as_happened: r.known_as_happened,
+      fingerprint: r.fingerprint, created_at: at + r.nth}]->(b)
   SET m.clock = at + $last
 )
 FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
@@ -4152,7 +4152,7 @@ FOREACH (_ IN new |
       speaker: intern(r.speaker), extra: r.extra, unset: intern(r.unset), search_text: r.search_text,
       name_key: r.name_key, entity_names: r.entity_names, emotions: r.emotions, terms: r.terms,
       text_key: r.text_key, command_id: intern(r.command_id), key_id: intern(r.key_id),
-      fingerprint: r.fingerprint,
+      known_as_happened: r.known_as_happened, fingerprint: r.fingerprint,
       created_at: at + r.nth})-[:HAS_TRACE]->(:Trace {embedding: vecf32(r.embedding),
       emotion: vecf32(r.emotion)})
   SET m.clock = at + $last
@@ -8057,7 +8057,7 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key
+    n.closed_key, n.known_as_happened
 ORDER BY n.created_at, n.id
 LIMIT 1000;
 

@@ -1,0 +1,129 @@
+"""A life that is imported as it happened: each record becomes known at its time, and no past answer changes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from orchestration.dependencies import Deps
+from orchestration.ingestion.formats import File, FileSet, parse
+from orchestration.ingestion.pipeline import ingest_as_happened
+from schemas.commands import Supersede
+from schemas.errors import Conflict, InvalidRequest
+from schemas.memory import Level
+from schemas.responses import IngestReport
+from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
+from substrate.store import reader
+from substrate.store.records import read_clock
+from substrate.store.rows import memory_record
+from tests.integration.store import ASKED, NOW, ask, day, found, moment, remember, stored
+
+SAID = (
+    (1, "Ada", "I live in Berlin."),
+    (2, "Ben", "How is the weather in Berlin?"),
+    (5, "Ada", "I moved to Lisbon."),
+    (5, "Ben", "Lisbon is sunny."),
+    (9, "Ada", "I am back from the beach in Lisbon."),
+)
+
+
+def messages(*said: tuple[float, str, str]) -> list[dict[str, Any]]:
+    return [{"speaker": who, "text": text, "timestamp": moment(at).isoformat()} for at, who, text in said]
+
+
+async def replay(deps: Deps, citizen: str, told: list[dict[str, Any]], name: str = "talk") -> IngestReport:
+    files = FileSet(name, (File(name, orjson.dumps(told).decode()),), citizen)
+    return await ingest_as_happened(parse("messages", files), deps, NOW)
+
+
+def graph(deps: Deps, citizen: str) -> Graph:
+    return deps.graph(graph_name(Level.N1, citizen))
+
+
+async def texts(deps: Deps, citizen: str, at: float | datetime) -> set[str]:
+    as_of = at if isinstance(at, datetime) else moment(at)
+    stream = await ask(deps, citizen, "Berlin Lisbon", as_of_time=as_of, max_results_per_level=50)
+    return {one.description for one in found(stream) if one.node_type == "Turn"}
+
+
+async def test_a_question_about_the_past_sees_what_had_been_said_by_then(deps: Deps, fresh_citizen: str) -> None:
+    report = await replay(deps, fresh_citizen, messages(*SAID))
+    assert (report.refused, report.turns) == (0, 5)
+    for after in (1.5, 3, 6, 10):
+        said = {text for at, _, text in SAID if at < after}
+        assert await texts(deps, fresh_citizen, after) == said
+    assert await texts(deps, fresh_citizen, 0.5) == set()
+
+
+async def test_each_record_is_known_from_when_it_holds_and_is_marked(deps: Deps, fresh_citizen: str) -> None:
+    await replay(deps, fresh_citizen, messages(*SAID))
+    seen = found(await ask(deps, fresh_citizen, "Berlin Lisbon", max_results_per_level=50))
+    assert len(seen) >= len(SAID)
+    for one in seen:
+        assert timedelta(0) <= one.created_at - one.valid_at < timedelta(milliseconds=1)
+        [row] = await reader.history(graph(deps, fresh_citizen), one.node_id)
+        assert memory_record(row, Level.N1).known_as_happened
+    times = [one.created_at for one in seen]
+    assert len(set(times)) == len(times)
+
+
+async def test_what_changes_later_is_known_later_and_not_marked(deps: Deps, fresh_citizen: str) -> None:
+    await replay(deps, fresh_citizen, messages(*SAID))
+    [turn] = [one for one in found(await ask(deps, fresh_citizen, "Berlin")) if one.description == SAID[0][2]]
+    change = Supersede(citizen_id=fresh_citizen, id=turn.node_id, description="I lived in Berlin.")
+    await stored(deps, change, now=NOW + 10)
+    rows = await reader.history(graph(deps, fresh_citizen), turn.node_id)
+    marks = [
+        (one.known_as_happened, one.expired_at is None) for one in (memory_record(row, Level.N1) for row in rows)
+    ]
+    assert marks == [(True, False), (False, True), (False, True)]
+    assert await texts(deps, fresh_citizen, 3) == {SAID[0][2], SAID[1][2]}
+    assert await read_clock(graph(deps, fresh_citizen), 0) >= NOW
+
+
+async def test_a_memory_that_knows_of_that_time_takes_nothing(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "known", valid_at=moment(1)), now=day(4))
+    with pytest.raises(Conflict, match=r"learned something on 2026-01-04 12:00:00.*happened on 2026-01-01"):
+        await replay(deps, fresh_citizen, messages(*SAID))
+    assert await texts(deps, fresh_citizen, 99) == set()
+    later = [(at, who, text) for at, who, text in SAID if at > 4]
+    assert (await replay(deps, fresh_citizen, messages(*later))).refused == 0
+    assert await texts(deps, fresh_citizen, 6) == {SAID[2][2], SAID[3][2]}
+
+
+async def test_sent_again_it_stores_nothing_and_what_came_later_goes_on(deps: Deps, fresh_citizen: str) -> None:
+    await replay(deps, fresh_citizen, messages(*SAID[:3]))
+    assert (await replay(deps, fresh_citizen, messages(*SAID[:3]))).stored == 0
+    await replay(deps, fresh_citizen, messages(*SAID))
+    assert await texts(deps, fresh_citizen, 10) == {text for *_, text in SAID}
+    assert await texts(deps, fresh_citizen, 3) == {text for *_, text in SAID[:2]}
+
+
+@pytest.mark.parametrize(
+    ("told", "fault"),
+    [
+        ([{"speaker": "Ada", "text": "When?"}], "does not say when it happened|lies in the future"),
+        (messages((101, "Ada", "Tomorrow.")), "lies in the future"),
+    ],
+)
+async def test_what_has_no_time_or_lies_ahead_is_refused(
+    deps: Deps, fresh_citizen: str, told: list[dict[str, Any]], fault: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=fault):
+        await replay(deps, fresh_citizen, told)
+    assert found(await ask(deps, fresh_citizen, "anything", now=ASKED)) == []
+
+
+async def test_many_messages_of_one_day_rise_strictly(deps: Deps, fresh_citizen: str) -> None:
+    told = messages(*((3, "Ada", f"Lisbon, thought {number}.") for number in range(120)))
+    assert (await replay(deps, fresh_citizen, told)).refused == 0
+    assert await texts(deps, fresh_citizen, 2.9) == set()
+    clock = await read_clock(graph(deps, fresh_citizen), 0)
+    assert day(3) <= clock < day(3) + 10_000
+    seen = found(await ask(deps, fresh_citizen, "Lisbon thought", max_results_per_level=100))
+    times = [one.created_at for one in seen]
+    assert len(set(times)) == len(times)
