@@ -22,6 +22,7 @@ from api.routes import (
     citizens,
     commands,
     episodes,
+    files,
     health,
     keys,
     links,
@@ -137,7 +138,7 @@ def create_app(
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
     for routes in (
-        retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens,
+        retrieval, resonance, association, memories, links, commands, receipts, episodes, files, citizens,
         upkeep, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(routes.router)

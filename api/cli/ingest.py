@@ -15,7 +15,7 @@ from api.cli import formatting, support
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import FORMATS
-from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.formats.files import names_below, read_files
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.formats.reader import read_zone
 from orchestration.ingestion.hearing import arranged_episodes
@@ -101,7 +101,8 @@ def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
     if form is None:
         formats = ", ".join(read.parsed.formats)
         support.messages().print(Text(f"format: {formats}", "bright_black"), soft_wrap=True)
-    origin = Origin(files.name, path.resolve(), platform.node(), path.is_dir(), read.unread)
+    left_out = names_below(path) - {file.name for file in files.files}  # files of other formats are not gone
+    origin = Origin(files.name, path.resolve(), platform.node(), path.is_dir(), read.unread | left_out)
     take_in(ctx, read.parsed, origin, how)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import batched
+from os import PathLike
+from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack
+
+from anyio import to_thread
 
 from api.client.transport import Call, Fields, Sender, quote_segment
 from schemas.errors import InvalidRequest, Refused
-from schemas.responses import EpisodeReport, HeardReport
+from schemas.responses import EpisodeReport, HeardReport, IngestReport
 
 MESSAGES_AT_ONCE: Final = 500
 """A longer list is sent in parts, each well within the patience of a request."""
@@ -23,6 +28,14 @@ class MessageFields(TypedDict, total=False):
     session: str
     edited_at: datetime | str
     deleted: bool
+
+
+class FileFields(TypedDict, total=False):
+    """How a file is read. `timezone`: of times that name none; `strict`: all of it, or nothing."""
+
+    format: str
+    timezone: str
+    strict: bool
 
 
 class ConversationCalls(Sender):
@@ -54,6 +67,25 @@ class ConversationCalls(Sender):
             reports.append(await self._request(HeardReport, Call("POST", path, body)))
         report = join_heard(reports)
         return raise_refused(report, refused_messages(report)) if raise_on_refusal else report
+
+    async def ingest_file(
+        self,
+        citizen_id: str,
+        path: str | PathLike[str],
+        *,
+        raise_on_refusal: bool = True,
+        **options: Unpack[FileFields],
+    ) -> IngestReport:
+        """Store a file of another program, or an archive as it was downloaded: chats, mails, tables, documents.
+
+        Its format is told by what it holds, unless `format` names it. Sending it again, or a later export, adds
+        only what is new. Raises Refused when a part of it was refused, unless told not to; the rest is stored.
+        """
+        file = Path(path)
+        content = b64encode(await to_thread.run_sync(file.read_bytes)).decode()
+        body = {"citizen_id": citizen_id, "name": file.name, "content": content, **options}
+        report = await self._request(IngestReport, Call("POST", "/v1/files", body))
+        return raise_refused(report, report.faults) if raise_on_refusal else report
 
     async def ingest(
         self,
@@ -97,7 +129,7 @@ def refused_messages(report: HeardReport) -> list[str]:
     return [f"message {number}: {message.reason}" for number, message in refused]
 
 
-def raise_refused[R: (EpisodeReport, HeardReport)](report: R, faults: Sequence[str]) -> R:
+def raise_refused[R: (EpisodeReport, HeardReport, IngestReport)](report: R, faults: Sequence[str]) -> R:
     """The report. Raises Refused when something was refused."""
     if not report.refused:
         return report

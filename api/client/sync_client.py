@@ -135,6 +135,7 @@ class Substrate:
 
     hear = _block_on(AsyncSubstrate.hear)
     ingest = _block_on(AsyncSubstrate.ingest)
+    ingest_file = _block_on(AsyncSubstrate.ingest_file)
     list_citizens = _block_on(AsyncSubstrate.list_citizens)
     state = _block_on(AsyncSubstrate.state)
     state_history = _block_on(AsyncSubstrate.state_history)

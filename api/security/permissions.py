@@ -371,6 +371,16 @@ CONVERSATION: Final = Permission(
 """For whole conversations: their records have the source ingestion, facts drawn from them the source tool."""
 
 
+def _check_file(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require(Level.N1, arguments["file"].citizen_id, "write")
+    caller.require_source(Source.INGESTION)
+    return arguments
+
+
+FILE: Final = Permission("citizen:ID:write", _check_file, _path_check_anywhere("write", shared=False))
+"""For files of other programs: their records have the source ingestion."""
+
+
 def _check_turns(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require(Level.N1, arguments["turns"].citizen_id, "write")
     caller.require_source(Source.INGESTION)

@@ -60,6 +60,11 @@ def _read_folder(path: Path, endings: tuple[str, ...]) -> tuple[File, ...]:
     return tuple(files)
 
 
+def names_below(path: Path) -> frozenset[str]:
+    """Return the names of all files of a folder, as `read_files` gives them; none for a file."""
+    return frozenset(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+
+
 def _read_path(path: Path, form: str | None, endings: tuple[str, ...]) -> tuple[File, ...]:
     raw, modified = _read(path)
     if is_archive(raw):

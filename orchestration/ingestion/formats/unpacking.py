@@ -57,8 +57,10 @@ def is_conversation(name: str) -> bool:
     return _EXPORT.match(name) is not None
 
 
-def unpack(name: str, raw: bytes, endings: Sequence[str] = ENDINGS) -> tuple[File, ...]:
-    """Return the files of an archive that a format can read.
+def unpack(
+    name: str, raw: bytes, endings: Sequence[str] = ENDINGS, *, most: int = MAX_UNPACKED
+) -> tuple[File, ...]:
+    """Return the files of an archive that a format can read; together they may have `most` bytes.
 
     Raises InvalidRequest for an archive that is damaged or cut, is locked by a password, or is too large.
     """
@@ -66,8 +68,8 @@ def unpack(name: str, raw: bytes, endings: Sequence[str] = ENDINGS) -> tuple[Fil
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             entries = {info.filename: info for info in archive.infolist() if not info.is_dir()}
             chosen = [entries[inside] for inside in wanted(list(entries), endings)]
-            if sum(info.file_size for info in chosen) > MAX_UNPACKED:
-                raise _fault(name, f"unpacked it has more than {MAX_UNPACKED >> 30} GiB")
+            if sum(info.file_size for info in chosen) > most:
+                raise _fault(name, f"unpacked it has more than {most >> 20:,} MiB")
             return tuple(_read(archive, info) for info in chosen)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise _fault(name, f"is a damaged or cut archive ({error})") from error
