@@ -63,8 +63,8 @@ def test_a_folder_of_all_formats_goes_in_and_another_format_of_it_ends_nothing(s
         form in told for form in ("whatsapp", "chatgpt", "claude", "telegram", "email", "csv", "pdf", "html")
     )
     assert substrate("ingest", str(EXPORTS), "-c", "mira", "-f", "html").code == 0
-    told = substrate("history", "exports:berths.pdf", "-c", "mira", "--json")
-    assert [record["invalid_at"] for record in json.loads(told.out)] == [None]
+    history = substrate("history", "exports:berths.pdf", "-c", "mira", "--json")
+    assert [record["invalid_at"] for record in json.loads(history.out)] == [None]
 
 
 @pytest.mark.parametrize(
