@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.stamp
 ARGS ?=
 
-.PHONY: help setup demo serve check test fmt lint types contracts docs recall latency lock clean FORCE
+.PHONY: help setup demo serve check test fmt lint types contracts docs recall calibrate latency lock clean FORCE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,9 @@ docs: $(STAMP) ## build the documentation into site/; a broken link is an error
 
 recall: $(STAMP) ## measure evidence recall (ARGS="--locomo FILE --beam DIR")
 	$(BIN)/python -m benchmarks.recall $(ARGS)
+
+calibrate: $(STAMP) ## fit the weights of answer_confidence anew (ARGS="--locomo FILE --beam DIR")
+	$(BIN)/python -m benchmarks.calibration $(ARGS)
 
 latency: $(STAMP) ## measure the time of retrieval against the queries alone (ARGS="--nodes N --links N")
 	$(BIN)/python -m benchmarks.latency $(ARGS)

@@ -32,6 +32,20 @@ def rank_bm25(conversation: Conversation, questions: Sequence[Question]) -> list
     return [_ordered(ids, index.get_scores(query)) if query else list(ids) for query in queries]
 
 
+class Bm25:
+    """The BM25 of a question with the texts that best fit it."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._stemmer = Stemmer.Stemmer("english")
+        self._index = bm25s.BM25()
+        self._index.index(_tokens(list(texts), self._stemmer), show_progress=False)
+
+    def best(self, question: str) -> float:
+        """Return the score of the best text, 0 for a question without words."""
+        [query] = _tokens([question], self._stemmer)
+        return float(max(self._index.get_scores(query))) if query else 0.0
+
+
 def rank_cosine(
     turn_vectors: NDArray[np.floating[Any]],
     question_vectors: NDArray[np.floating[Any]],

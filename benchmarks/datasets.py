@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,10 @@ LOCOMO_CATEGORIES: Final[Mapping[int, str]] = {
     3: "open-domain",
     4: "single-hop",
 }
+ADVERSARIAL: Final = 5
+"""The category of LoCoMo whose questions nothing answers: mostly the other speaker said it."""
+ABSTENTION: Final = "abstention"
+"""The ability of BEAM whose questions nothing answers."""
 DIALOGUE_ID: Final = re.compile(r"D\d+:\d+")
 MIDNIGHT_UTC: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -48,11 +52,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """Turns in order, and the questions about them."""
+    """Turns in order, and the questions about them. `unanswerable`: those that its authors say nothing answers."""
 
     id: str
     turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
+    unanswerable: tuple[str, ...] = ()
 
 
 def load_locomo(path: Path) -> list[Conversation]:
@@ -75,7 +80,7 @@ def load_beam(directory: Path) -> list[Conversation]:
     return [_beam_conversation(json.loads(file.read_text(encoding="utf-8"))) for file in files]
 
 
-def _locomo_conversation(episode: Episode, items: Iterable[Mapping[str, Any]]) -> Conversation:
+def _locomo_conversation(episode: Episode, items: Sequence[Mapping[str, Any]]) -> Conversation:
     turns = tuple(
         Turn(turn.key, turn.speaker, turn.text, session.date, session.key)
         for session in episode.sessions
@@ -87,7 +92,10 @@ def _locomo_conversation(episode: Episode, items: Iterable[Mapping[str, Any]]) -
         for item in items
         if item["category"] in LOCOMO_CATEGORIES
     )
-    return Conversation(episode.id, turns, tuple(question for question in questions if question.evidence))
+    adversarial = tuple(item["question"] for item in items if item["category"] == ADVERSARIAL)
+    return Conversation(
+        episode.id, turns, tuple(question for question in questions if question.evidence), adversarial
+    )
 
 
 def _locomo_evidence(item: Mapping[str, Any], known: Collection[str]) -> frozenset[str]:
@@ -105,7 +113,8 @@ def _beam_conversation(chat: Mapping[str, Any]) -> Conversation:
         for ability, items in chat["probing_questions"].items()
         for item in items
     )
-    return Conversation(str(chat["chat_id"]), turns, tuple(q for q in questions if q.evidence))
+    abstention = tuple(item["question"] for item in chat["probing_questions"].get(ABSTENTION, ()))
+    return Conversation(str(chat["chat_id"]), turns, tuple(q for q in questions if q.evidence), abstention)
 
 
 def _beam_turns(batches: list[Mapping[str, Any]]) -> Iterator[Turn]:

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.appraisal.languages import language_of
-from orchestration.question.answer_kind import asking_words, gives_kind
+from orchestration.question.answer_kind import AnswerKind, asking_words, gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.candidates import Candidate, Candidates
@@ -39,6 +39,10 @@ BARE_TYPES: Final = frozenset(("Session", "Person"))
 """Memories of these types have no words of their own: they answer nothing."""
 LEAST_MEMORIES: Final = 100
 """Words are weighed as in a graph of at least so many memories: in a young one every word would be common."""
+MANY: Final = 20_000
+"""More memories than these say nothing more."""
+TOLD_BY_FORM: Final = frozenset((AnswerKind.NUMBER, AnswerKind.TIME, AnswerKind.PLACE))
+"""Kinds whose form shows in a text; a capital letter alone does not tell who is asked for."""
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
 NAMED, PLAIN = "named", "plain"
@@ -166,39 +170,43 @@ def weigh_stems(
 
 
 class _Fit(NamedTuple):
-    """How a hit fits: its likeness, at least 0; the weighted share of the stems that it holds, or its best clause.
+    """How a hit fits: its likeness, at least 0, and the weighted share of the stems that its best clause holds.
 
-    `missing`: the greatest weight of a stem that it lacks. `gives`: it gives a thing of the kind asked for.
+    `around`: that clause and its neighbours. `missing`: the greatest weight of a stem that the hit lacks.
     """
 
     likeness: float
-    share: float
     clause: float
+    around: str
     missing: float
-    gives: bool
     named: bool
     in_time: bool
+
+    @property
+    def total(self) -> float:
+        """By what the hits of one question are compared."""
+        return self.likeness + self.clause
 
 
 def read_features(evidence: Evidence) -> dict[str, float]:
     """Each feature of the evidence by its name in `confidence.toml`; about [−1, 1] each."""
-    fits = [_fit(hit, evidence) for hit in evidence.hits]
+    fits = sorted((_fit(hit, evidence) for hit in evidence.hits), key=lambda fit: -fit.total)
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
 def _fit(hit: Hit, evidence: Evidence) -> _Fit:
-    question, weights = evidence.question, evidence.weights
-    clauses = [stems(clause) for clause in CLAUSE.split(hit.text) if clause.strip()]
-    whole = frozenset[str]().union(*clauses)
-    kind = question.answer_kind
+    clauses = [clause for clause in CLAUSE.split(hit.text) if clause.strip()] or [""]
+    held = [stems(clause) for clause in clauses]
+    whole = frozenset[str]().union(*held)
+    shares = [_share(each, evidence.weights) for each in held]
+    best = shares.index(max(shares))
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
-        share=_share(whole, weights),
-        clause=max((_share(clause, weights) for clause in clauses), default=0.0),
-        missing=max((weight for root, weight in weights.items() if root not in whole), default=0.0),
-        gives=kind is not None and gives_kind(kind, hit.text, stems(question.text)),
+        clause=shares[best],
+        around=" ".join(clauses[max(0, best - 1) : best + 2]),
+        missing=max((weight for root, weight in evidence.weights.items() if root not in whole), default=0.0),
         named=hit.speaker in evidence.speakers,
-        in_time=any(each.period.contains(hit.began) for each in question.periods),
+        in_time=any(each.period.contains(hit.began) for each in evidence.question.periods),
     )
 
 
@@ -213,37 +221,34 @@ def _unheard(evidence: Evidence) -> float:
     return 1.0 - _share(held, evidence.weights) if evidence.weights else 0.0
 
 
-def _best(fits: Sequence[_Fit]) -> _Fit:
-    return max(fits, key=lambda fit: fit.likeness + fit.share)
-
-
-def _gap(fits: Sequence[_Fit], wanted: Callable[[_Fit], bool]) -> float:
-    """By how much the best of the hits that are wanted is better than the best of the others."""
-    best = max((fit.likeness + fit.share for fit in fits if wanted(fit)), default=0.0)
-    return best - max((fit.likeness + fit.share for fit in fits if not wanted(fit)), default=0.0)
-
-
 def _kind(evidence: Evidence, fits: Sequence[_Fit]) -> float:
-    """1 where the best hit gives a thing of the kind asked for, else 0; ½ where no kind is asked for."""
-    return 0.5 if evidence.question.answer_kind is None else float(_best(fits).gives)
+    """The share of the hits that give a thing of the kind asked for where they speak of it; ½ where no kind is."""
+    kind = evidence.question.answer_kind
+    if kind is None or kind.kind not in TOLD_BY_FORM:
+        return 0.5
+    asked = stems(evidence.question.text)
+    return fmean(gives_kind(kind, fit.around, asked) for fit in fits)
 
 
-_LARGEST: Final = 20_000
-"""The memories of a graph count up to here: more of them say nothing more."""
+def _speaker(fits: Sequence[_Fit]) -> float:
+    """By how much the best hit of a speaker that the question names is better than the best of others."""
+    own = max((fit.total for fit in fits if fit.named), default=0.0)
+    return own - max((fit.total for fit in fits if not fit.named), default=0.0)
+
 
 FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
     "likeness": lambda _, fits: max(fit.likeness for fit in fits),
     "likeness_of_three": lambda _, fits: fmean(sorted((fit.likeness for fit in fits), reverse=True)[:3]),
-    "clause": lambda _, fits: max(fit.likeness + fit.clause for fit in fits),
-    "product": lambda _, fits: max(fit.likeness * fit.clause for fit in fits),
+    "clause": lambda _, fits: fits[0].total,
     "unheard": lambda evidence, _: _unheard(evidence),
-    "missing": lambda _, fits: _best(fits).missing / 10,
-    "kind": _kind,
+    "missing": lambda _, fits: fits[0].missing / 10,
+    "kind": lambda evidence, fits: _kind(evidence, fits[:1]),
+    "kind_of_three": lambda evidence, fits: _kind(evidence, fits[:3]),
     "in_time": lambda _, fits: any(fit.in_time for fit in fits),
-    "speaker": lambda _, fits: _gap(fits, lambda fit: fit.named),
-    "speaker_first": lambda _, fits: fmean(fit.named for fit in fits[:3]),
-    "speakers": lambda evidence, _: min(2, len(evidence.speakers)) / 2,
     "words": lambda evidence, _: min(12, len(evidence.weights)) / 12,
-    "memories": lambda evidence, _: math.log1p(min(evidence.memories, _LARGEST)) / 10,
+    "memories": lambda evidence, _: math.log1p(min(evidence.memories, MANY)) / 10,
+    "speaker": lambda _, fits: _speaker(fits),
+    "speaker_first": lambda evidence, _: fmean(hit.speaker in evidence.speakers for hit in evidence.hits[:3]),
+    "speakers": lambda evidence, _: min(2, len(evidence.speakers)) / 2,
 }
-"""What is read of a ranking, by name."""
+"""What is read of a ranking, by name; the fits come best first."""

@@ -1,0 +1,203 @@
+"""Fits the weights of `orchestration.ranking.confidence` anew, and writes `confidence.toml`.
+
+    make calibrate ARGS="--locomo FILE --beam DIR"
+
+For every change of vectors or of channel weights, and for another embedding model: the tables of the configured
+model (SUBSTRATE_EMBEDDING) and of words alone are replaced, those of other models stay. Each whole chat is held
+out in turn (cross-validation); the figures printed, and kept beside the weights, are of the chats held out. Every
+question is fitted a second time as a young store of a few memories hears it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.abstention import Outcome, Paths, add_paths, gather, report
+from benchmarks.chat_answers import INSTRUCTION, TIME
+from benchmarks.rated_questions import Rated, as_young
+from orchestration.ranking import confidence
+from orchestration.ranking.confidence import FEATURES, NAMED, PLAIN, WORDS_ALONE, Answer, read_features
+
+FILE: Final = Path(confidence.__file__).with_name("confidence.toml")
+PENALTY: Final = 30.0
+"""L2 on the weights of the scaled features; figures change little between 10 and 40."""
+ROUNDS: Final = 50
+YOUNG: Final = (1, 2, 4, 8, 16)
+"""How many memories a young store has."""
+YOUNG_SHARE: Final = 0.6
+"""The weight of a question to a young store beside 1 of the whole chat."""
+MOST_EMPTY: Final = 0.05
+"""The share of the answerable questions of any set whose focus may stay empty."""
+OF_NAMES: Final = frozenset(("speaker", "speaker_first", "speakers"))
+OF_LIKENESS: Final = frozenset(("likeness", "likeness_of_three"))
+
+type Numbers = NDArray[np.float64]
+
+
+class Fitted(NamedTuple):
+    """A logistic regression of scaled features: `weights` begin with the intercept."""
+
+    means: Numbers
+    scales: Numbers
+    weights: Numbers
+
+    def probabilities(self, features: Numbers) -> Numbers:
+        """The probability of each row."""
+        odds = self.weights[0] + ((features - self.means) / self.scales) @ self.weights[1:]
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+class Table(NamedTuple):
+    """The fitted weights for one kind of question, and the probability of each question by those held out."""
+
+    names: tuple[str, ...]
+    fitted: Fitted
+    threshold: float
+    outcomes: tuple[Outcome, ...]
+
+
+def fit(features: Numbers, answerable: Numbers, counts: Numbers) -> Fitted:
+    """Logistic regression with L2 by Newton's method; `counts`: how much each row counts."""
+    means, scales = features.mean(0), features.std(0) + 1e-9
+    rows = np.c_[np.ones(len(features)), (features - means) / scales]
+    penalty = np.eye(rows.shape[1]) * PENALTY
+    penalty[0, 0] = 1e-6
+    weights = np.zeros(rows.shape[1])
+    for _ in range(ROUNDS):
+        probability = 1.0 / (1.0 + np.exp(-rows @ weights))
+        slope = rows.T @ (counts * (probability - answerable)) + penalty @ weights
+        curve = (rows * (counts * probability * (1 - probability))[:, None]).T @ rows + penalty
+        step = np.linalg.solve(curve, slope)
+        weights -= step
+        if np.abs(step).max() < 1e-9:
+            break
+    return Fitted(means, scales, weights)
+
+
+def cross_validate(rated: Sequence[Rated], names: Sequence[str]) -> Table:
+    """The weights from all questions, and each question's probability by weights that did not see its chat."""
+    features = np.array([[read_features(each.evidence)[name] for name in names] for each in rated])
+    answerable = np.array([each.is_answerable for each in rated], dtype=float)
+    counts, chats = _counts(rated), np.array([each.chat for each in rated])
+    held_out = np.zeros(len(rated))
+    for chat in dict.fromkeys(chats.tolist()):
+        test = chats == chat
+        held_out[test] = fit(features[~test], answerable[~test], counts[~test]).probabilities(features[test])
+    threshold = _threshold(rated, held_out)
+    outcomes = [
+        Outcome(each, Answer(float(value), fits=bool(value >= threshold)))
+        for each, value in zip(rated, held_out, strict=True)
+    ]
+    whole = tuple(outcome for outcome in outcomes if not outcome.rated.memories)
+    return Table(tuple(names), fit(features, answerable, counts), threshold, whole)
+
+
+def _counts(rated: Sequence[Rated]) -> Numbers:
+    """Sets and kinds of very different sizes count by the square root of their sizes."""
+    groups = [(each.group, each.is_answerable or each.kind, bool(each.memories)) for each in rated]
+    sizes = Counter(groups)
+    return np.array([10 * (YOUNG_SHARE if group[2] else 1.0) / sizes[group] ** 0.5 for group in groups])
+
+
+def _threshold(rated: Sequence[Rated], probabilities: Numbers) -> float:
+    """The greatest threshold, in hundredths, that leaves the focus of at most 1 in 20 of any set empty."""
+    kept = [each.is_answerable and not each.memories and each.kind not in (TIME, INSTRUCTION) for each in rated]
+    groups = np.array([each.group if keep else "" for each, keep in zip(rated, kept, strict=True)])
+    least = [np.quantile(probabilities[groups == group], MOST_EMPTY) for group in set(groups) - {""}]
+    return float(np.floor(min(least) * 100) / 100)
+
+
+def without_likeness(rated: Rated) -> Rated:
+    """The question as a store without an embedder hears it; its hits stay those that likeness found too."""
+    hits = [hit._replace(likeness=None) for hit in rated.evidence.hits]
+    return replace(rated, evidence=replace(rated.evidence, hits=hits))
+
+
+def calibrate(rated: Sequence[Rated]) -> dict[str, dict[str, Table]]:
+    """The tables of the model of the questions and of words alone, by the kind of question."""
+    chance = Random(1)
+    young = (
+        as_young(each, chance.choice(YOUNG), chance) for each in rated if each.kind not in (TIME, INSTRUCTION)
+    )
+    whole = [each for each in rated if each.kind != INSTRUCTION and each.evidence.hits]
+    both = [*whole, *(each for each in young if each is not None)]
+    model = rated[0].model
+    tables = {WORDS_ALONE: _tables([without_likeness(each) for each in both], OF_LIKENESS)}
+    return tables if model == WORDS_ALONE else {model: _tables(both, frozenset()), **tables}
+
+
+def _tables(rated: Sequence[Rated], left_out: frozenset[str]) -> dict[str, Table]:
+    plain = [name for name in FEATURES if name not in OF_NAMES | left_out]
+    named = [name for name in FEATURES if name not in left_out]
+    return {
+        PLAIN: cross_validate([each for each in rated if not each.evidence.speakers], plain),
+        NAMED: cross_validate([each for each in rated if each.evidence.speakers], named),
+    }
+
+
+def written(tables: Mapping[str, Mapping[str, Table]], known: Mapping[str, Mapping[str, Any]]) -> str:
+    """The file: the tables, and those known of other models."""
+    lines = ["# The weights of `orchestration.ranking.confidence`, written by `make calibrate`.", "#"]
+    lines += [
+        "# `terms`: mean and scale of each feature, and its weight in log-odds. Beside each table what it was"
+    ]
+    lines += ["# fitted on, and the figures of the chats held out in turn."]
+    for model, kinds in tables.items():
+        for kind, table in kinds.items():
+            lines += ["", *_record(table), *_table_lines(model, kind, table)]
+    for model, others in known.items():
+        if model not in tables:
+            for kind, table in others.items():
+                lines += ["", *_known_lines(model, kind, table)]
+    return "\n".join(lines) + "\n"
+
+
+def _record(table: Table) -> Iterator[str]:
+    yield f"# L2 {PENALTY:g}"
+    for line in report(table.outcomes):
+        if line:
+            yield f"# {line}"
+
+
+def _table_lines(model: str, kind: str, table: Table) -> Iterator[str]:
+    yield f'[models."{model}".{kind}]'
+    yield f"intercept = {table.fitted.weights[0]:.4f}"
+    yield f"threshold = {table.threshold:.2f}"
+    yield f'[models."{model}".{kind}.terms]'
+    terms = zip(table.names, *table.fitted[:2], table.fitted.weights[1:], strict=True)
+    yield from (f"{name} = [{mean:.4f}, {scale:.4f}, {weight:.4f}]" for name, mean, scale, weight in terms)
+
+
+def _known_lines(model: str, kind: str, table: Mapping[str, Any]) -> Iterator[str]:
+    yield f'[models."{model}".{kind}]'
+    yield f"intercept = {table['intercept']}"
+    yield f"threshold = {table['threshold']}"
+    yield f'[models."{model}".{kind}.terms]'
+    yield from (f"{name} = {values}" for name, values in table["terms"].items())
+
+
+async def main() -> None:
+    """Ask, fit, write the file, and print the figures of the chats held out."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_paths(parser)
+    options = parser.parse_args()
+    tables = calibrate(await gather(Paths(options.chats, options.locomo, options.beam)))
+    FILE.write_text(written(tables, tomllib.loads(FILE.read_text(encoding="utf-8"))["models"]), encoding="utf-8")
+    for model, kinds in tables.items():
+        print(f"\n{model}")
+        print("\n".join(report([outcome for table in kinds.values() for outcome in table.outcomes])))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
