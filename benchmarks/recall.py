@@ -73,6 +73,7 @@ SWITCHED_OFF: Mapping[str, ChannelWeights] = {
     "without breadth": replace(CHANNEL_WEIGHTS, breadth=0.0),
     "without novelty": replace(CHANNEL_WEIGHTS, novelty=0.0),
     "without kind of answer": replace(CHANNEL_WEIGHTS, kind=0.0),
+    "without currency": replace(CHANNEL_WEIGHTS, currency=0.0),
 }
 
 

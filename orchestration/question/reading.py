@@ -12,6 +12,7 @@ from typing import Final
 
 from orchestration.question.answer_kind import AskedKind, asked_kind
 from orchestration.question.languages import languages
+from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
 
 ASKING: Final = frozenset(("user", "human"))
@@ -29,10 +30,10 @@ class Question:
     `own`: it is about the asker. `others`: it asks what the other side said. `broad`: its answer is spread over a
     conversation. `whole`: it asks for a summary, so that the words of every speaker count. `orders`: it asks in
     which order things came up. `seeks_action`: it asks for something to be done, so that standing instructions of
-    the asker apply. `answer_kind`: the kind of thing that it asks for, if its words say so. `periods`: those that
-    it names; `content`: the question without the phrases that name them, which no text is compared with;
-    `of_time_alone`: it names no subject. `seeking`: it asks for the latest or the earliest of some memories.
-    `event`: the event before, after or on which it asks.
+    the asker apply. `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so.
+    `periods`: those that it names; `content`: the question without the phrases that name them, which no text is
+    compared with; `of_time_alone`: it names no subject. `seeking`: it asks for the latest or the earliest of some
+    memories. `event`: the event before, after or on which it asks.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Question:
     orders: bool = False
     seeks_action: bool = False
     answer_kind: AskedKind | None = None
+    tense: Tense | None = None
     periods: tuple[NamedPeriod, ...] = ()
     content: str = ""
     of_time_alone: bool = False
@@ -64,6 +66,7 @@ def read_question(text: str, now: datetime) -> Question:
         orders=orders and not whole,
         seeks_action=own and not broad and not _says("recalls", text),
         answer_kind=asked_kind(text),
+        tense=read_tense(text),
         periods=times.periods,
         content=times.rest,
         of_time_alone=times.alone,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
@@ -16,16 +16,21 @@ from orchestration.ranking.channels import (
     ranking_question,
     relevance_parts,
 )
+from orchestration.ranking.currency import compare_hits
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
 
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """The candidates, best first, and the parts of the relevance of each, which `explain` shows."""
+    """The candidates, best first, and the parts of the relevance of each, which `explain` shows.
+
+    `held_before`: by each that seems to tell what no longer holds, the later one that tells what holds instead.
+    """
 
     order: tuple[consciousness_score.Score, ...]
     parts: Mapping[Key, Mapping[str, float]]
+    held_before: Mapping[Key, Key] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +67,7 @@ def activate(
     scores = consciousness_score.consciousness_scores(
         candidates.memories.values(), activations, asker.emotions, asker.pressure, inferred=False
     )
-    return Activation(tuple(final_order(consciousness_score.ranked(scores), candidates, question)), parts)
+    order = consciousness_score.ranked(scores)
+    comparison = compare_hits(order, candidates, asker.question)
+    question = replace(question, comparison=comparison)
+    return Activation(tuple(final_order(order, candidates, question)), parts, comparison.held_before())

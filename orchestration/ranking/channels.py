@@ -22,6 +22,7 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.currency import NO_COMPARISON, Comparison, order_by_currency
 from orchestration.ranking.relevance import bm25_scores, lexical_text, word_weights
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
@@ -52,6 +53,7 @@ class ChannelWeights:
     something is to be done. `breadth`: what a memory loses beside one of its own time, in a broad question.
     `novelty`: for the new words of a turn, in a question about an order of events. `kind`: for a text that gives a
     thing of the kind that is asked for.
+    `currency`: 1 where what is now stands above what was, in a question about the present, else 0.
     """
 
     likeness: float = 0.5
@@ -68,6 +70,7 @@ class ChannelWeights:
     breadth: float = 0.15
     novelty: float = 0.8
     kind: float = 0.1
+    currency: float = 1.0
 
     @property
     def words(self) -> float:
@@ -94,7 +97,7 @@ class RankingQuestion:
     `speakers`: the speakers that the question names, and `speaker_of`: the speaker of each candidate that has one,
     both by `name_key`. `state`: goal and emotions that links are weighed by. While channels run, `parts` holds the
     scores of those before, by candidate and part; `base` the sum of the base parts of each candidate; `scores` the
-    final order, best first.
+    final order, best first. `comparison`: which of them tell of a change.
     """
 
     question: Question
@@ -106,6 +109,7 @@ class RankingQuestion:
     parts: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
     base: Mapping[Key, float] = field(default_factory=dict)
     scores: Sequence[Score] = ()
+    comparison: Comparison = NO_COMPARISON
 
 
 def ranking_question(
@@ -313,6 +317,21 @@ def breadth_order(candidates: Candidates, question: RankingQuestion, weight: flo
     return {keys[place]: float(rank) for rank, place in enumerate(order)}
 
 
+def currency_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The place of each candidate, from 0, with what is now above what was, or below in a question about the past.
+
+    Memories that do not speak, such as a session, keep their places.
+    """
+    read = question.question
+    if not weight or read.broad or not question.comparison.changes:
+        return {}
+    spoken = question.comparison.keys
+    order = order_by_currency(len(spoken), question.comparison.changes, read.tense, raising=read.own)
+    speaking, moving = iter(order), set(spoken)
+    keys = (spoken[next(speaking)] if score.key in moving else score.key for score in question.scores)
+    return {key: float(place) for place, key in enumerate(keys)}
+
+
 class Channel(NamedTuple):
     """A row of the table. `weight` names its field of `ChannelWeights`, `part` the score as `explain` shows it.
 
@@ -327,6 +346,7 @@ class Channel(NamedTuple):
 
 
 SPEAKER_PART: Final = "speaker"
+CURRENCY_PART: Final = "currency"
 CHANNELS: Final = (
     Channel("likeness", likeness_score, "likeness", "base"),
     Channel("words", word_score, "words", "base"),
@@ -340,6 +360,7 @@ CHANNELS: Final = (
     Channel("instruction", instruction_score, "wish", "relevance"),
     Channel("kind", kind_score, "kind", "relevance"),
     Channel("novelty", novelty_score, "opening", "relevance"),
+    Channel("currency", currency_order, CURRENCY_PART, "order"),
     Channel("breadth", breadth_order, "breadth", "order"),
 )
 """In the order in which they run and in which their parts are added up."""
@@ -366,11 +387,30 @@ def _run_stage(
 
 
 def final_order(scores: Sequence[Score], candidates: Candidates, question: RankingQuestion) -> list[Score]:
-    """The scores, best first, as the `order` channels place them."""
+    """The scores, best first, as the `order` channels place them.
+
+    What stands higher for being true now has as much of everything as what it stands above: it is no less of an
+    answer. Its term `currency` is what that added.
+    """
     order = list(scores)
     for channel in CHANNELS:
         if channel.stage == "order":
             weight = getattr(question.weights, channel.weight)
             places = channel.score(candidates, replace(question, scores=order), weight)
             order.sort(key=lambda score: places.get(score.key, 0.0))
+            if channel.part == CURRENCY_PART and places:
+                order = _levelled(order)
     return order
+
+
+def _levelled(order: Sequence[Score]) -> list[Score]:
+    """The scores with totals and activations that do not rise from one to the next."""
+    levelled: list[Score] = []
+    for score in reversed(order):
+        below = levelled[-1] if levelled else score
+        added = max(0.0, below.total - score.total)
+        if added or below.activation > score.activation:
+            terms = {**score.terms, CURRENCY_PART: added}
+            score = Score(score.key, max(score.activation, below.activation), score.total + added, terms)
+        levelled.append(score)
+    return levelled[::-1]

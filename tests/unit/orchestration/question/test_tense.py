@@ -1,0 +1,41 @@
+"""For when a question asks, and which texts tell of a change."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestration.question.tense import Tense, count_changes, read_tense
+
+QUESTIONS = [
+    ("Where do I live?", Tense.PRESENT),
+    ("What's my rent these days?", Tense.PRESENT),
+    ("Which phone do I use now?", Tense.PRESENT),
+    ("Where did I live before the move?", Tense.FORMER),
+    ("What did the rent use to be at first?", Tense.FORMER),
+    ("What was my original plan?", Tense.FORMER),
+    ("What did I buy for my sister?", Tense.EVENT),
+    ("Who gave us the keys?", Tense.EVENT),
+    ("Wo wohne ich?", Tense.PRESENT),
+    ("In welchem Stellwerk arbeite ich?", Tense.PRESENT),
+    ("Wo habe ich früher gewohnt?", Tense.FORMER),
+    ("Was habe ich meiner Schwester gekauft?", Tense.EVENT),
+    ("What should I pack?", None),
+    ("Explain the rule to me", None),
+    ("Rent?", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("question", "tense"), QUESTIONS)
+def test_the_words_of_a_question_say_for_when_it_asks(question: str, tense: Tense | None) -> None:
+    assert read_tense(question) == tense
+
+
+def test_words_of_change_are_counted_in_the_language_of_the_text() -> None:
+    assert count_changes("we moved the closing day again, since Monday") == 3
+    assert count_changes("die Proben sind ab Mai wieder am Dienstag") == 2
+    assert count_changes("we are closed on Mondays") == 0
+
+
+def test_only_the_beginning_of_a_long_text_is_read() -> None:
+    assert read_tense("x" * 10_000 + " where do I live now?") is None
