@@ -15,6 +15,7 @@ from orchestration.appraisal import context, feelings
 from orchestration.appraisal.context import Owner
 from orchestration.appraisal.languages import Language, language_of
 from orchestration.appraisal.speech import Hit, Sentence, sentences
+from orchestration.appraisal.standing_rules import read_rule
 from schemas.memory import ResolutionState, Step
 
 STATES: Final = frozenset(("states", "states_others", "states_bare"))
@@ -25,9 +26,6 @@ LEAST_IMPORTANCE: Final = 0.3
 CONTEMPLATIVE: Final = 0.2
 """What the words of contemplation add to the importance (004, change 4, option A)."""
 MOST_GOAL_WORDS: Final = 24
-MOST_RULE_CHARACTERS: Final = 400
-INSTRUCTION_WITHIN: Final = 1200
-"""Only so many characters of a text are searched for a standing instruction when memories are ranked."""
 
 STEPS: Final[Sequence[Step]] = ("Decision", "Learning", "Action")
 """The steps of a solution, the weightier first: a text that tells several is the first of them."""
@@ -87,23 +85,12 @@ def appraise(text: str, voice: Voice) -> Appraisal:
         result=feelings.result_of(outcomes | ({1} if ResolutionState.RESOLVED in states else set())),
         resolution_state=state,
         goal=_goal(text, read, language),
-        rule=_rule(text, read, language),
+        rule=read_rule(text, read, language),
         importance=_importance(read, language),
         energy=_energy(read, emotions, state),
         step=_step(read, language),
         tells_solution=ResolutionState.RESOLVED in states,
     )
-
-
-def is_standing_instruction(text: str) -> bool:
-    """Whether a text says how its writer wants things done from now on, or what the writer prefers."""
-    read = text[:INSTRUCTION_WITHIN]
-    language = language_of(read)
-    for sentence in sentences(read, language):
-        for hit in sentence.hits:
-            if hit.entry.kind == "rules" and (hit.entry.value == "preferences" or _bids(sentence, hit, language)):
-                return True
-    return False
 
 
 def _states(read: Sequence[Sentence], language: Language) -> list[ResolutionState]:
@@ -197,42 +184,6 @@ def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> _Span | None
             break
         end += 1
     return _Span(tokens[start].start, tokens[end - 1].end) if end > start else None
-
-
-def _rule(text: str, read: Sequence[Sentence], language: Language) -> str | None:
-    """The first sentence that bids the listener to do something from now on."""
-    for sentence in read:
-        for hit in sentence.hits:
-            if hit.entry.kind == "rules" and _bids(sentence, hit, language):
-                start, end = sentence.tokens[0].start, sentence.tokens[-1].end
-                return " ".join(text[start:end].split())[:MOST_RULE_CHARACTERS]
-    return None
-
-
-def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    """Whether a phrase such as `always` speaks to the listener: not "I always forget", "never mind"."""
-    words, tokens = language.words, sentence.tokens
-    if hit.entry.value == "preferences":
-        return False
-    after = next((token.text for token in tokens[hit.end :] if token.text != ","), "")
-    if hit.entry.value == "anywhere":
-        return after not in words["own_subjects"] and not _own_before(sentence, hit, language)
-    before = tokens[sentence.clause_start(hit.start) : hit.start]
-    return _may_bid(after, language) and all(token.text in words["polite"] for token in before)
-
-
-def _may_bid(word: str, language: Language) -> bool:
-    """Whether the word after `always` may be an imperative: not `misses`, `being`, `happy`."""
-    inflected = word.endswith(tuple(language.words["inflected"])) and not word.endswith("ss")
-    return word.isalpha() and word not in language.words["rule_not"] and not inflected
-
-
-def _own_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    """Whether the speaker is the subject of the clause: "I will do it differently from now on"."""
-    before = sentence.tokens[sentence.clause_start(hit.start) : hit.start]
-    words = [token.text for token in before]
-    own = [word for word in words if word in language.words["own_subjects"]]
-    return bool(own) and not any(word in language.words["addressed"] for word in words)
 
 
 def _importance(read: Sequence[Sentence], language: Language) -> float | None:

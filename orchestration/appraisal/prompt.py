@@ -11,9 +11,10 @@ from typing import Annotated, Any, Final
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from orchestration.appraisal.appraise import MOST_RULE_CHARACTERS, Appraisal
+from orchestration.appraisal.appraise import Appraisal
 from orchestration.appraisal.languages import language_of
 from orchestration.appraisal.speech import own_text
+from orchestration.appraisal.standing_rules import MOST_RULE_CHARACTERS
 from schemas.base import Text
 from schemas.memory import ResolutionState, Step
 from substrate.emotions import EMOTION_WORDS, VOCABULARY, normal_emotions

@@ -15,6 +15,7 @@ from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
 from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
+from orchestration.question.requests import Request
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -82,7 +83,7 @@ def choose_reach(question: Question, limit: int, embedding: Sequence[float], far
     if question.broad:
         reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far, periods=periods)
     else:
-        reach = Reach(pool, far=far, instructions=question.seeks_action, periods=periods)
+        reach = Reach(pool, far=far, instructions=question.request is not Request.NONE, periods=periods)
     if embedding:
         return reach
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)

@@ -12,6 +12,7 @@ from typing import Final
 
 from orchestration.question.answer_kind import AskedKind, asked_kind
 from orchestration.question.languages import languages
+from orchestration.question.requests import Request, read_request
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
 
@@ -19,8 +20,8 @@ ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
-INSTRUCTION_WORDS: Final = "always|never|prefer|whenever"
-"""The full-text query for turns that may be standing instructions."""
+INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
+"""The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,11 @@ class Question:
 
     `own`: it is about the asker. `others`: it asks what the other side said. `broad`: its answer is spread over a
     conversation. `whole`: it asks for a summary, so that the words of every speaker count. `orders`: it asks in
-    which order things came up. `seeks_action`: it asks for something to be done, so that standing instructions of
-    the asker apply. `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so.
-    `periods`: those that it names; `content`: the question without the phrases that name them, which no text is
-    compared with; `of_time_alone`: it names no subject. `seeking`: it asks for the latest or the earliest of some
-    memories. `event`: the event before, after or on which it asks.
+    which order things came up. `request`: whether standing instructions of the asker shape the answer.
+    `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so. `periods`: those
+    that it names; `content`: the question without the phrases that name them, which no text is compared with;
+    `of_time_alone`: it names no subject. `seeking`: it asks for the latest or the earliest of some memories.
+    `event`: the event before, after or on which it asks.
     """
 
     text: str
@@ -42,7 +43,7 @@ class Question:
     broad: bool = False
     whole: bool = False
     orders: bool = False
-    seeks_action: bool = False
+    request: Request = Request.NONE
     answer_kind: AskedKind | None = None
     tense: Tense | None = None
     periods: tuple[NamedPeriod, ...] = ()
@@ -54,17 +55,17 @@ class Question:
 
 def read_question(text: str, now: datetime) -> Question:
     """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before."""
-    own, whole, orders = (_says(name, text) for name in ("self", "whole", "order"))
+    own, others, whole, orders = (_says(name, text) for name in ("self", "others", "whole", "order"))
     broad = orders or _says("broad", text)
     times = read_times(text, now)
     return Question(
         text,
         own=own,
-        others=_says("others", text),
+        others=others,
         broad=broad,
         whole=whole,
         orders=orders and not whole,
-        seeks_action=own and not broad and not _says("recalls", text),
+        request=Request.NONE if broad or others else read_request(text),
         answer_kind=asked_kind(text),
         tense=read_tense(text),
         periods=times.periods,

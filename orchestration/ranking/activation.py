@@ -69,5 +69,5 @@ def activate(
     )
     order = consciousness_score.ranked(scores)
     comparison = compare_hits(order, candidates, asker.question)
-    question = replace(question, comparison=comparison)
+    question = replace(question, parts=parts, comparison=comparison)
     return Activation(tuple(final_order(order, candidates, question)), parts, comparison.held_before())

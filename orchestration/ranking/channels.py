@@ -16,13 +16,13 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from orchestration.algorithms import maximal_marginal_relevance
-from orchestration.appraisal.appraise import is_standing_instruction
 from orchestration.question.answer_kind import gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.consciousness_score import Score, stands_out
 from orchestration.ranking.currency import NO_COMPARISON, Comparison, order_by_currency
+from orchestration.ranking.instructions import LEFT_BEFORE, choose_instructions, find_instructions, is_request
 from orchestration.ranking.relevance import bm25_scores, lexical_text, word_weights
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
@@ -30,8 +30,6 @@ from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
 from substrate.text import name_key, stems
 
-INSTRUCTIONS_KEPT: Final = 3
-"""More standing instructions than these would fill an answer that is about something else."""
 SESSION_GAP: Final = 3_600_000_000
 """An hour, in microseconds: a memory that begins later than this after the one before begins a new session."""
 NEAR_IN_TIME: Final = 0.05
@@ -49,11 +47,11 @@ class ChannelWeights:
     the question names; `seeking`: for the latest or earliest, where it asks for that. `gain`, `answer`: see
     `SpreadWeights`. `session`: for the best memories of the same session. `speaker`: for the words of a speaker
     that the question names; `own`: for those of the asker, in a question of the first person; `other`: for those
-    of the answering side, in a question about these. `instruction`: for a standing instruction of the asker, where
-    something is to be done. `breadth`: what a memory loses beside one of its own time, in a broad question.
-    `novelty`: for the new words of a turn, in a question about an order of events. `kind`: for a text that gives a
-    thing of the kind that is asked for.
-    `currency`: 1 where what is now stands above what was, in a question about the present, else 0.
+    of the answering side, in a question about these. `instruction`: for a standing instruction of the asker that
+    shapes a request, at least: it is lifted to the most relevant memory. `breadth`: what a memory loses beside one
+    of its own time, in a broad question. `novelty`: for the new words of a turn, in a question about an order of
+    events. `kind`: for a text that gives a thing of the kind that is asked for. `currency`: 1 where what is now
+    stands above what was, in a question about the present, else 0.
     """
 
     likeness: float = 0.5
@@ -254,14 +252,13 @@ def _role_score(question: RankingQuestion, role: Collection[str], weight: float)
 
 
 def instruction_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The weight for the most relevant standing instructions of the asker, where something is to be done."""
-    if not question.question.seeks_action:
+    """What lifts the chosen instructions of the asker to the most relevant memory, for a request."""
+    if not weight or not is_request(question.question, question.lexicons.values()):
         return {}
-    memories = candidates.memories
-    asker = [key for key, speaker in question.speaker_of.items() if speaker in ASKING]
-    instructions = [key for key in asker if is_standing_instruction(memories[key].get("description") or "")]
-    most_relevant = sorted(instructions, key=lambda key: (-question.base[key], key))
-    return dict.fromkeys(most_relevant[:INSTRUCTIONS_KEPT], weight)
+    relevance = {key: sum(parts.values()) for key, parts in question.parts.items()}
+    greatest = max(relevance.values(), default=0.0) or weight
+    chosen = choose_instructions(find_instructions(candidates, question.speaker_of, question.base))
+    return {key: max(weight, greatest - relevance[key]) for key in chosen}
 
 
 def kind_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -332,6 +329,18 @@ def currency_order(candidates: Candidates, question: RankingQuestion, weight: fl
     return {key: float(place) for place, key in enumerate(keys)}
 
 
+def instruction_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The place of each candidate, from 0, with the chosen instructions after the first others that stand out."""
+    wishes = [score.key for score in question.scores if WISH_PART in question.parts.get(score.key, ())]
+    if not wishes:
+        return {}
+    greatest = max(score.activation for score in question.scores)
+    others = [score for score in question.scores if score.key not in wishes]
+    before = [score.key for score in others[:LEFT_BEFORE] if stands_out(score, greatest)]
+    order = dict.fromkeys((*before, *wishes, *(score.key for score in others)))
+    return {key: float(place) for place, key in enumerate(order)}
+
+
 class Channel(NamedTuple):
     """A row of the table. `weight` names its field of `ChannelWeights`, `part` the score as `explain` shows it.
 
@@ -347,6 +356,7 @@ class Channel(NamedTuple):
 
 SPEAKER_PART: Final = "speaker"
 CURRENCY_PART: Final = "currency"
+WISH_PART: Final = "wish"
 CHANNELS: Final = (
     Channel("likeness", likeness_score, "likeness", "base"),
     Channel("words", word_score, "words", "base"),
@@ -357,11 +367,12 @@ CHANNELS: Final = (
     Channel("speaker", speaker_score, SPEAKER_PART, "relevance"),
     Channel("own", own_score, SPEAKER_PART, "relevance"),
     Channel("other", other_score, SPEAKER_PART, "relevance"),
-    Channel("instruction", instruction_score, "wish", "relevance"),
     Channel("kind", kind_score, "kind", "relevance"),
     Channel("novelty", novelty_score, "opening", "relevance"),
+    Channel("instruction", instruction_score, WISH_PART, "relevance"),
     Channel("currency", currency_order, CURRENCY_PART, "order"),
     Channel("breadth", breadth_order, "breadth", "order"),
+    Channel("instruction", instruction_order, WISH_PART, "order"),
 )
 """In the order in which they run and in which their parts are added up."""
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 """Graphs with an older version are migrated by `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
@@ -15,6 +15,8 @@ INDEXES: Final = (
     Query("index_node_text", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key)"),
     Query("index_node_state", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state)"),
     Query("index_past_state", "CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state)"),
+    Query("index_node_rule", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.rule)"),
+    Query("index_past_rule", "CREATE INDEX FOR (n:PastVersion) ON (n.rule)"),
     Query("index_past_id", "CREATE INDEX FOR (n:PastVersion) ON (n.id)"),
     Query("index_past_name", "CREATE INDEX FOR (n:PastVersion) ON (n.name_key)"),
     Query("index_node_begun", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.valid_at)"),

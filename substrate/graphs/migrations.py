@@ -40,6 +40,9 @@ INDEX_TEXT: Final = Query("index_text", "CREATE INDEX FOR (n:ConsciousnessNode) 
 INDEX_STATE: Final = Query("index_state", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state)")
 INDEX_PAST_STATE: Final = Query("index_past_state", "CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state)")
 
+INDEX_RULE: Final = Query("index_rule", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.rule)")
+INDEX_PAST_RULE: Final = Query("index_past_rule", "CREATE INDEX FOR (n:PastVersion) ON (n.rule)")
+
 
 def _known(name: str) -> str:
     """Return the expression for the time of a record's last change."""
@@ -138,6 +141,9 @@ MIGRATIONS: Final = (
         4,
         "what began in a period is found by an index",
         (CreateIndex(INDEX_BEGUN), CreateIndex(INDEX_PAST_BEGUN)),
+    ),
+    Migration(
+        5, "standing instructions are found by an index", (CreateIndex(INDEX_RULE), CreateIndex(INDEX_PAST_RULE))
     ),
 )
 

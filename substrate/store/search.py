@@ -51,7 +51,8 @@ MAX_PAST_RECORDS: Final = 20_000
 MAX_BEGUN: Final = 2_000
 """At most this many memories that began in a period are compared with a question; 2,000 take about 5 ms."""
 MAX_INSTRUCTIONS: Final = 40
-"""At most this many turns of the asker that may be standing instructions are starts."""
+"""At most this many turns of the asker that may be standing instructions are starts, and as many rules, the newest
+first."""
 
 _STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
 _ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
@@ -136,6 +137,14 @@ def _find_instructions(label: str) -> str:
     )
 
 
+def _find_rules(label: str) -> str:
+    """What was kept as a rule. The comparison, unlike `IS NOT NULL`, is answered by the index."""
+    return (
+        "UNWIND $instruction_words AS words "
+        f"MATCH (s:{label}) WHERE s.rule > '' WITH s WHERE {visible('s')} AND {_findable('s')} "
+    )
+
+
 _STARTS_NOW: Final = (
     "CALL { "
     f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {_findable('s')} "
@@ -146,6 +155,8 @@ _STARTS_NOW: Final = (
     "RETURN s, score ORDER BY score DESC, s.id LIMIT $limit "
     f"UNION ALL {_find_instructions('ConsciousnessNode')}"
     f"RETURN s, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
+    f"UNION ALL {_find_rules('ConsciousnessNode')}"
+    f"RETURN s, 0.0 AS score ORDER BY s.valid_at DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
     "} "
 )
 
@@ -234,6 +245,10 @@ _STARTS_THEN: Final = (
     f"RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
     f"UNION ALL {_find_instructions('PastVersion')} MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
     f"RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT {MAX_INSTRUCTIONS} "
+    f"UNION ALL {_find_rules('ConsciousnessNode')}"
+    f"RETURN s, s AS i, 0.0 AS score ORDER BY s.valid_at DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
+    f"UNION ALL {_find_rules('PastVersion')} MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
+    f"RETURN s, i, 0.0 AS score ORDER BY s.valid_at DESC, s.id, s.version LIMIT {MAX_INSTRUCTIONS} "
     "} "
 )
 

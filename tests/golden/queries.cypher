@@ -1999,6 +1999,23 @@ CALL {
   RETURN s, score
   ORDER BY score DESC, s.id
   LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, 0.0 AS score
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 40
 }
 WITH collect(s) AS starts, collect(score) AS scores
 CALL {
@@ -2184,6 +2201,41 @@ CALL {
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
   ORDER BY score DESC, s.id, s.version
+  LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, s AS i, 0.0 AS score
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  MATCH (s:PastVersion)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  RETURN s, i, 0.0 AS score
+  ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 40
 }
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
@@ -2475,6 +2527,9 @@ CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id);
 // index_node_name
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.name_key);
 
+// index_node_rule
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.rule);
+
 // index_node_state
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state);
 
@@ -2496,6 +2551,9 @@ CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle);
 // index_past_name
 CREATE INDEX FOR (n:PastVersion) ON (n.name_key);
 
+// index_past_rule
+CREATE INDEX FOR (n:PastVersion) ON (n.rule);
+
 // index_past_state
 CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state);
 
@@ -2504,6 +2562,9 @@ CREATE INDEX FOR (n:Receipt) ON (n.command_id);
 
 // index_receipt_command
 CREATE INDEX FOR (n:Receipt) ON (n.command_id);
+
+// index_rule
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.rule);
 
 // index_state
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state);

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.appraise import NOTHING, Voice, appraise, is_standing_instruction
+from orchestration.appraisal.appraise import NOTHING, Voice, appraise
 from schemas.memory import ResolutionState
 from substrate.emotions import EMOTION_WORDS
 
@@ -87,25 +87,24 @@ def test_a_goal_is_told_without_its_lead(text: str, goal: str | None) -> None:
         ("Never mind", False),
         ("From now on I get up at six", False),
         ("The robots always win", False),
+        ("One thing about how you talk to me. Sentences, always.", True),
+        ("ok heres another rule. when i moan dont cheer me up", True),
+        ("no emojis. ever. I'm 58", True),
+        ("metric only please, I don't do feet and inches", True),
+        ("If I send you a text in Spanish correct it but don't translate it", True),
+        ("my boss told me to always cc him", False),
+        ("give me three names for the boat please", False),
+        ("The doctor said never to mix the two pills", False),
+        ("You should always warm up before a sprint.", False),
+        ("every basket is 36 from here on", False),
+        ("Uhrzeiten bitte vierstellig. Halb acht will ich hier nie lesen", True),
+        ("Wenn du mir was empfiehlst, dann bitte nur eins, nicht zehn", True),
+        ("Mein Chef sagt, ich soll nie ohne Helm rein", False),
+        ("Ab jetzt gehe ich jeden Tag laufen", False),
     ],
 )
 def test_a_rule_bids_the_listener(text: str, rule: bool) -> None:
     assert (appraise(text, Voice.OWN).rule is not None) == rule
-
-
-@pytest.mark.parametrize(
-    ("text", "wish"),
-    [
-        ("Always format dates in month-day-year style when I ask about deadlines.", True),
-        ("I'm fine. Never use tabs.", True),
-        ("I prefer e-books for their portability", True),
-        ("I'd prefer tea", True),
-        ("We always go there", False),
-        ("I never said that", False),
-    ],
-)
-def test_a_standing_instruction_is_distinguished_from_a_habit(text: str, wish: bool) -> None:
-    assert is_standing_instruction(text) == wish
 
 
 @pytest.mark.parametrize(

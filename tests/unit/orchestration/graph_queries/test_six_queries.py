@@ -13,6 +13,7 @@ from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.six_queries import Reach
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question
+from orchestration.question.requests import Request
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -126,8 +127,8 @@ def test_a_broad_question_looks_further_and_so_does_one_without_an_embedding() -
     assert six_queries.choose_reach(narrow, 100, (1.0,), 3).pool == 200
 
 
-def test_only_a_question_that_seeks_action_starts_from_standing_instructions() -> None:
-    for seeks_action in (True, False):
-        reach = six_queries.choose_reach(Question("help me", seeks_action=seeks_action), 10, (1.0,), 3)
+def test_only_what_may_be_a_request_starts_from_standing_instructions() -> None:
+    for request in Request:
+        reach = six_queries.choose_reach(Question("help me", request=request), 10, (1.0,), 3)
         values = six_queries.build_graph_query(target(), SMALL, {}, reach).values
-        assert bool(values["instruction_words"]) is seeks_action
+        assert bool(values["instruction_words"]) is (request is not Request.NONE)

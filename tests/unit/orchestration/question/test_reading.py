@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from orchestration.question.reading import read_question
+from orchestration.question.requests import Request
 from schemas.memory import Level
 
 NOW = datetime(2023, 7, 12, tzinfo=UTC)
@@ -16,8 +17,8 @@ N1 = Level.N1
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("When is my deadline?", {"own", "seeks_action"}),
-        ("Could you show me how to log in?", {"own", "seeks_action"}),
+        ("When is my deadline?", {"own"}),
+        ("Could you show me how to log in?", {"own", "request"}),
         ("How many days did I need?", {"own"}),
         ("What did you recommend to me?", {"own", "others"}),
         ("In which order did we go?", {"own", "broad", "orders"}),
@@ -30,5 +31,6 @@ N1 = Level.N1
 )
 def test_a_question_is_read(text: str, said: set[str]) -> None:
     question = read_question(text, NOW)
-    flags = ("own", "others", "broad", "whole", "orders", "seeks_action")
-    assert {name for name in flags if getattr(question, name)} == said
+    flags = ("own", "others", "broad", "whole", "orders")
+    requests = {"request"} if question.request is Request.SURE else set()
+    assert {name for name in flags if getattr(question, name)} | requests == said

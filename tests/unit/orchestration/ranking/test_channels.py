@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question, read_question
+from orchestration.question.requests import Request
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channels import (
     CHANNEL_WEIGHTS,
     CHANNELS,
     DIVERSIFIED,
-    INSTRUCTIONS_KEPT,
     ChannelWeights,
     RankingQuestion,
     breadth_order,
@@ -36,6 +36,7 @@ from orchestration.ranking.channels import (
     word_score,
 )
 from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.instructions import INSTRUCTIONS_KEPT
 from schemas.memory import Level
 from schemas.temporal import to_instant
 from tests.builders import a_memory, key, stored_row
@@ -56,9 +57,10 @@ def asked(
     *,
     lexicon: Lexicon | None = None,
     base: Mapping[Key, float] | None = None,
+    parts: Mapping[Key, Mapping[str, float]] | None = None,
 ) -> RankingQuestion:
     weighed = ranking_question(question, candidates, {N1: lexicon or Lexicon()}, CHANNEL_WEIGHTS)
-    return replace(weighed, base=base or dict.fromkeys(candidates.memories, 0.0))
+    return replace(weighed, base=base or dict.fromkeys(candidates.memories, 0.0), parts=parts or {})
 
 
 @given(st.lists(st.none() | st.floats(-1.0, 1.0), min_size=1, max_size=12))
@@ -133,19 +135,35 @@ def test_a_speaker_counts_by_whose_words_are_asked_for(
     assert parts[key("turn")].get("speaker") == score
 
 
-def test_the_standing_instructions_most_relevant_count_where_something_is_to_be_done() -> None:
-    own = [a_memory(f"{n}", speaker="user", description="Always answer in French.") for n in range(9)]
+def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_of_a_request() -> None:
+    own = [a_memory(f"{n}", speaker="user", description="Always answer me in French.") for n in range(9)]
     others = [
-        a_memory("said", speaker="assistant", description="Always wear a hat."),
-        a_memory("note", description="Never so."),
+        a_memory("said", speaker="assistant", description="Always tell me."),
+        a_memory("note", description="Never tell me so."),
         a_memory("plain", speaker="user", description="Answer in French."),
     ]
     candidates = of(*own, *others)
     base = {key: float(place) for place, key in enumerate(candidates.memories)}
-    to_do = asked(candidates, Question("help me", own=True, seeks_action=True), base=base)
-    most_relevant = [memory.key for memory in own[-INSTRUCTIONS_KEPT:]]
-    assert instruction_score(candidates, to_do, 0.5) == dict.fromkeys(most_relevant, 0.5)
-    assert instruction_score(candidates, asked(candidates, Question("how many", own=True), base=base), 0.5) == {}
+    parts = {key: {"words": value} for key, value in base.items()}
+    to_do = asked(candidates, Question("help me", request=Request.SURE), base=base, parts=parts)
+    fitting = [memory.key for memory in own[-INSTRUCTIONS_KEPT:]]
+    assert instruction_score(candidates, to_do, 0.5) == {key: 11.0 - base[key] for key in fitting}
+    assert (
+        instruction_score(candidates, asked(candidates, Question("how many"), base=base, parts=parts), 0.5) == {}
+    )
+
+
+def test_the_chosen_instructions_stand_after_the_first_that_stand_out() -> None:
+    candidates = of(*(a_memory(name) for name in ("a", "b", "c", "wish", "d")))
+    scores = [
+        Score(memory, activation, activation, {})
+        for memory, activation in zip(candidates.memories, (1.0, 0.9, 0.8, 0.7, 0.1), strict=True)
+    ]
+    parts: dict[Key, dict[str, float]] = {memory: {} for memory in candidates.memories}
+    parts[key("wish")]["wish"] = 0.5
+    question = asked(candidates, Question("help me"), parts=parts)
+    order = [score.key for score in final_order(scores, candidates, question)]
+    assert order == [key(name) for name in ("a", "b", "wish", "c", "d")]
 
 
 def test_a_session_shares_the_mean_of_its_two_best() -> None:

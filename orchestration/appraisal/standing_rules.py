@@ -1,0 +1,165 @@
+"""How a text says how its writer wants things done from now on: a rule, a preference, the end of a rule. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from orchestration.appraisal import context
+from orchestration.appraisal.languages import Language, language_of
+from orchestration.appraisal.speech import Hit, Sentence, sentences
+from substrate.text import stem, words
+
+MOST_RULE_CHARACTERS: Final = 400
+INSTRUCTION_WITHIN: Final = 1200
+"""Only so many characters of a text are searched for a standing instruction when memories are ranked."""
+SHORT: Final = 5
+"""A sentence of so few tokens that names a manner and says "always" is a rule without a verb; one of so few that
+says "another rule" leads over to it."""
+_BEFORE_BID: Final = frozenset(("lasting", "announced", "named", "conditions"))
+
+
+def is_standing_instruction(text: str) -> bool:
+    """Whether a text says how its writer wants things done from now on, or what the writer prefers."""
+    read = text[:INSTRUCTION_WITHIN]
+    language = language_of(read)
+    told = list(sentences(read, language))
+    hits = (hit for sentence in told for hit in sentence.hits)
+    if any(hit.entry.kind == "rules" and hit.entry.value == "preferences" for hit in hits):
+        return True
+    return find_rule(told, language) is not None
+
+
+def is_revocation(text: str) -> bool:
+    """Whether a text says that a rule no longer holds: "you can drop the three lines thing"."""
+    read = text[:INSTRUCTION_WITHIN]
+    found = (hit for sentence in sentences(read, language_of(read)) for hit in sentence.hits)
+    return any(hit.entry.kind == "rules" and hit.entry.value == "revoked" for hit in found)
+
+
+def is_conditional(text: str) -> bool:
+    """Whether a rule is for some requests only: "when I send you a paragraph", "for letters"."""
+    conditions = language_of(text).words["rule_conditions"]
+    return any(word in conditions for word in text.lower().split())
+
+
+def matter_of(text: str) -> frozenset[str]:
+    """The stems of what a rule is about, without the words that every rule may have."""
+    common = language_of(text).words["rule_common"]
+    return frozenset(stem(word) for word in words(text) if word not in common)
+
+
+def read_rule(text: str, read: Sequence[Sentence], language: Language) -> str | None:
+    """The words of the first sentence that bids the listener to do something from now on."""
+    sentence = find_rule(read, language)
+    if sentence is None:
+        return None
+    start, end = sentence.tokens[0].start, sentence.tokens[-1].end
+    return " ".join(text[start:end].split())[:MOST_RULE_CHARACTERS]
+
+
+def find_rule(read: Sequence[Sentence], language: Language) -> Sentence | None:
+    """The first sentence that bids the listener to do something from now on.
+
+    Either one phrase says so ("in every answer"), or a sentence bids, and something near it says that this is to
+    last: a word such as `always`, a condition such as "when you write", or an announcement such as "another rule".
+    """
+    signals = [_signals(sentence, language) for sentence in read]
+    for place, sentence in enumerate(read):
+        if any(_bids(sentence, hit, language) for hit in sentence.hits if hit.entry.kind == "rules"):
+            return sentence
+        if _is_bid(sentence, signals[place], language) and _lasts(place, read, signals, language):
+            return sentence
+        if "named" in signals[place] and "?" not in sentence.ending:
+            is_lead = len(sentence.tokens) <= SHORT and place + 1 < len(read)
+            return read[place + 1] if is_lead else sentence
+    return None
+
+
+def _is_bid(sentence: Sentence, signals: frozenset[str], language: Language) -> bool:
+    """Whether a sentence tells the listener how to speak or what to do: "keep it short", "sentences, always"."""
+    if "bids" in signals:
+        return "manner" in signals or any(token.text in language.words["listener"] for token in sentence.tokens)
+    return "manner" in signals and "lasting" in signals and len(sentence.tokens) <= SHORT
+
+
+def _lasts(place: int, read: Sequence[Sentence], signals: Sequence[frozenset[str]], language: Language) -> bool:
+    """Whether the bid at a place is for good: said in it, announced before it, or said of it after it."""
+    if signals[place] & {"lasting", "conditions"} or any(
+        near & {"announced", "named"} for near in signals[max(0, place - 2) : place + 1]
+    ):
+        return True
+    points = language.words["points_back"]
+    after = range(place + 1, min(len(read), place + 4))
+    return any(
+        "lasting" in signals[later] and (len(read[later].tokens) <= 2 or _has(read[later], points))
+        for later in after
+    )
+
+
+def _has(sentence: Sentence, words: frozenset[str]) -> bool:
+    return any(token.text in words for token in sentence.tokens)
+
+
+def _signals(sentence: Sentence, language: Language) -> frozenset[str]:
+    """What the phrases of a sentence are, by the names of `rules` in the file; an imperative is one of `bids`."""
+    found: set[str] = set()
+    wishes = [hit for hit in sentence.hits if hit.entry.kind == "rules" and hit.entry.value == "bids"]
+    wished = {place for hit in wishes for place in range(hit.start, hit.end)}
+    for hit in sentence.hits:
+        kind, value = hit.entry.kind, hit.entry.value
+        if kind != "rules" or context.is_reported(sentence, hit, language):
+            continue
+        if value == "verbs":
+            found |= {"bids"} if _opens(sentence, hit, language) else set()
+        elif value == "manner" or not _own_before(sentence, hit, language, wished):
+            found.add(value)
+    return frozenset(found)
+
+
+def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """Whether a verb is an imperative: it opens its clause, or follows a condition, and has no subject."""
+    words, tokens = language.words, sentence.tokens
+    start = sentence.clause_start(hit.start)
+    leads = words["polite"] | words["bid_leads"]
+    others = [each for each in sentence.hits if each.entry.kind == "rules" and each.entry.value in _BEFORE_BID]
+    covered = {place for each in others for place in range(each.start, each.end)}
+    place = hit.start - 1
+    while place >= start and (place in covered or tokens[place].text in leads):
+        place -= 1
+    if place < start or (place < hit.start - 1 and tokens[place + 1].text in words["joins"]):
+        return True
+    if not any(each.entry.value == "conditions" and start <= each.start < hit.start for each in others):
+        return False
+    return tokens[hit.start - 1].text not in words["no_bid_after"]
+
+
+def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """Whether a phrase alone is a rule and speaks to the listener: not "I will do so in every answer"."""
+    words, tokens = language.words, sentence.tokens
+    if hit.entry.value == "anywhere":
+        after = tokens[hit.end].text if hit.end < len(tokens) else ""
+        return after not in words["own_subjects"] and not _own_before(sentence, hit, language)
+    if hit.entry.value != "start":
+        return False
+    before = tokens[sentence.clause_start(hit.start) : hit.start]
+    after = next((token.text for token in tokens[hit.end :] if token.text != ","), "")
+    listens = _has(sentence, words["listener"])
+    return listens and _may_bid(after, language) and all(token.text in words["polite"] for token in before)
+
+
+def _may_bid(word: str, language: Language) -> bool:
+    """Whether the word after `always` may be an imperative: not `misses`, `being`, `happy`."""
+    inflected = word.endswith(tuple(language.words["inflected"])) and not word.endswith("ss")
+    return word.isalpha() and word not in language.words["rule_not"] and not inflected
+
+
+def _own_before(sentence: Sentence, hit: Hit, language: Language, wished: Collection[int] = frozenset()) -> bool:
+    """Whether the speaker is the subject of the clause: "I will do it differently from now on".
+
+    `wished`: the places of phrases such as "I want you to", whose subject is not meant.
+    """
+    places = range(sentence.clause_start(hit.start), hit.start)
+    words = [sentence.tokens[place].text for place in places if place not in wished]
+    own = [word for word in words if word in language.words["own_subjects"]]
+    return bool(own) and not any(word in language.words["addressed"] for word in words)

@@ -1,0 +1,59 @@
+"""Requests, which standing instructions shape, and questions about what is remembered."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestration.question.requests import Request, read_request
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a few words for the gate that we are shut on Thanksgiving.",
+        "Please, could you proofread this",
+        "How does a mortgage work?",
+        "What should I pack for three days by the sea?",
+        "How many days of holiday must they give me?",
+        "She wants half the boat now and I can't sleep over it.",
+        "Is a heat pump cheaper than gas?",
+        "I have a flat in an old house. What would you suggest against the noise?",
+        "Schreib meiner Vermieterin wegen der Heizung",
+        "Was schenke ich Ulrike zum Geburtstag?",
+        "Klapphelm oder Integralhelm?",
+        "Wie viel Trinkgeld gibt man in Italien?",
+    ],
+)
+def test_what_is_to_be_written_advised_explained_or_heard_is_a_request(text: str) -> None:
+    assert read_request(text) is Request.SURE
+
+
+@pytest.mark.parametrize(
+    "text", ["how tall is the Eiffel tower?", "Who looks after the cat?", "Wie hoch ist der Turm?"]
+)
+def test_what_anybody_may_know_is_a_request_only_if_nobody_told_it(text: str) -> None:
+    assert read_request(text) is Request.POSSIBLE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where do I live?",
+        "What did Anna say about the trip?",
+        "when did I last see the dentist",
+        "What's my sister's name?",
+        "What does Noreen drive?",
+        "Can you remind me what the doctor wanted?",
+        "boiler repair cost",
+        "",
+        "???",
+        "Wie heißt meine Ärztin?",
+        "Was hat Anna über die Reise gesagt?",
+    ],
+)
+def test_what_was_said_before_is_no_request(text: str) -> None:
+    assert read_request(text) is Request.NONE
+
+
+def test_a_long_text_is_read_in_part() -> None:
+    assert read_request("really " * 100_000 + "explain it") in set(Request)
