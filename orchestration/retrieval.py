@@ -94,7 +94,8 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
         timer.end("six_queries")
         candidates = collect_candidates(results, lexicons, scope.known.end)
         activation = activate(candidates, lexicons, asker, deps.channel_weights)
-        evidence = gather_evidence(question, candidates, activation.order, lexicons)
+        answers = [score for score in activation.order if score.key not in activation.instructions]
+        evidence = gather_evidence(question, candidates, answers, lexicons)
         if intention.plurality is not None:
             activation = with_plurality(activation, candidates.memories, intention.plurality, moment)
     # A model may take seconds: whoever waits for it holds no turn.

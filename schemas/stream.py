@@ -36,7 +36,8 @@ class ConsciousnessLevelResults(Frozen):
 class ActivationTiers(Frozen):
     """Memories by activation: up to 5 in focus, 20 peripheral, 50 in the background.
 
-    Where nothing fits a question its focus is empty, and the periphery begins with what is nearest to it.
+    Where nothing fits a question, at most standing instructions for its answer are in focus, and the periphery
+    begins with what is nearest to it.
     A memory that does not fit `max_tokens` leaves its place empty; others keep their tier.
     """
 
@@ -92,7 +93,8 @@ class ConsciousnessStream(Frozen):
     """The answer to a citizen (003, component 4).
 
     `answer_confidence` is the probability, in [0, 1], that the memories found answer the question; null for a
-    waking, which asks nothing. `nothing_fits`: it is so low that the focus stays empty.
+    waking, which asks nothing. `nothing_fits`: it is so low that the focus holds at most standing
+    instructions.
 
     `energy_feedback_potential` in [0, 1] says how much energy the links might re-activate; with `explain`,
     `energy_shares` gives the part of each link; `energy_feedback` is the change of the citizen's own energy, if

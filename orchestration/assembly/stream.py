@@ -154,7 +154,9 @@ def assemble(
     whole = _accepted_content(options, selected, candidates)
     bare = {key for key, node in whole.nodes.items() if _is_bare(node)}
     nothing_fits = report.answer is not None and not report.answer.fits
-    tiers = consciousness_score.tiers(whole.order, bare, nothing_fits=nothing_fits)
+    tiers = consciousness_score.tiers(
+        whole.order, bare, nothing_fits=nothing_fits, instructions=activation.instructions
+    )
     shown = _fitting_content(options, selection, whole, tiers)
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)

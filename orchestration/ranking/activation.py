@@ -11,6 +11,7 @@ from orchestration.ranking import consciousness_score
 from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.channels import (
     CHANNEL_WEIGHTS,
+    WISH_PART,
     ChannelWeights,
     final_order,
     ranking_question,
@@ -31,6 +32,11 @@ class Activation:
     order: tuple[consciousness_score.Score, ...]
     parts: Mapping[Key, Mapping[str, float]]
     held_before: Mapping[Key, Key] = field(default_factory=dict)
+
+    @property
+    def instructions(self) -> frozenset[Key]:
+        """The standing instructions that shape the request; they hold whether or not anything answers it."""
+        return frozenset(key for key, parts in self.parts.items() if WISH_PART in parts)
 
 
 @dataclass(frozen=True, slots=True)

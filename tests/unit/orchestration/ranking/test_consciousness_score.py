@@ -142,3 +142,10 @@ def test_what_was_read_from_a_text_counts_only_where_it_may() -> None:
     assert total(read, inferred=True) == total(given, inferred=True)
     assert total(read, inferred=False) == pytest.approx(total(bare, inferred=False))
     assert total(given, inferred=False) == total(given, inferred=True)
+
+
+def test_where_nothing_fits_only_standing_instructions_are_in_focus() -> None:
+    order = scores(1.0, 0.9, 0.8)
+    focus, peripheral, _ = tiers(order, nothing_fits=True, instructions={order[1].key})
+    assert (focus, peripheral) == ([order[1]], [order[0], order[2]])
+    assert tiers(order, nothing_fits=True)[0] == []
