@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
+from orchestration.graph_queries.events import with_event_periods
 from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.filters import FilterReading, read_filters
@@ -77,11 +79,13 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
     view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
     timer.end("open")
     moment = scope.moment(now)
-    question = read_question(intention.query_text, to_datetime(moment))
+    zone = ZoneInfo(intention.time_zone)
+    question = read_question(intention.query_text, to_datetime(moment).astimezone(zone))
     extraction, filtered = await asyncio.gather(
         extract(question, view, deps), read_filters(intention.filters, view)
     )
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
+    question, event_results = await with_event_periods(question, lexicons, view, deps, zone=zone)
     timer.end("embed_and_extract")
     requests = prepare_queries(
         intention, question, lexicons, view, embedding=extraction.embedding, far=deps.far, fewest=filtered.fewest
@@ -103,7 +107,16 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
         activation, calls = await rerank(activation, candidates, deps, method=intention.rerank, text=question.text)
         model_calls += calls
     return RankedCandidates(
-        view, asker, extraction, results, candidates, activation, evidence, model_calls, timer, filtered
+        view,
+        asker,
+        extraction,
+        [*results, *event_results],
+        candidates,
+        activation,
+        evidence,
+        model_calls,
+        timer,
+        filtered,
     )
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 from uuid import uuid4
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -122,6 +123,19 @@ QueryText = Annotated[
 ]
 
 
+def _check_time_zone(name: str) -> str:
+    """The name. Raises ValueError when the machine knows no zone of this name."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
+        raise ValueError(f"{name!r} is no time zone; give a name such as Europe/Berlin, or UTC") from unknown
+    return name
+
+
+TimeZone = Annotated[ShortText, AfterValidator(_check_time_zone)]
+"""The name of a time zone in the IANA database."""
+
+
 def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(dict.fromkeys(levels))
 
@@ -154,7 +168,8 @@ class RetrievalIntention(StreamRequest):
     `as_of_time` sets both time axes, `known_at` the transaction axis alone; without `as_of_time` it asks what
     is true now, as known then. Either makes the mode `point_in_time` where none is named. `time_range_*` limit
     the transaction time of `evolution` and `full_history` (003): a change at the start belongs to the range,
-    one at the end does not. Limits are per query and level. `current_*` is the state that weighs links.
+    one at the end does not. `time_zone` is that of the asker ("Europe/Berlin"): "yesterday" ends at midnight
+    there. Limits are per query and level. `current_*` is the state that weighs links.
     `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in each channel, `llm` by the
     language model, `custom` by the reranker of the service.
     """
@@ -167,6 +182,7 @@ class RetrievalIntention(StreamRequest):
     time_range_end: Moment | None = None
     query_levels: Levels = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
+    time_zone: TimeZone = "UTC"
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
     required_emotions: Annotated[tuple[ShortText, ...], AtMost(16)] | None = None

@@ -21,6 +21,7 @@ OPTIONS: Final = {
     "time_range_end": "--until",
     "query_levels": "--level",
     "max_results_per_level": "--limit",
+    "time_zone": "--time-zone",
     "min_energy": "--min-energy",
     "min_confidence": "--min-confidence",
     "required_emotions": "--emotion",
@@ -51,6 +52,9 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     ] = None,
     level: options.AnyLevels = None,
     limit: options.ResultsOfAQuery = 20,
+    time_zone: Annotated[
+        str, typer.Option(metavar="NAME", help='The zone in which "yesterday" is read, such as Europe/Berlin.')
+    ] = "UTC",
     min_energy: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     min_confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     emotion: Annotated[
@@ -77,6 +81,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "time_range_end": support.parse_time_option("--until", until),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
+        "time_zone": time_zone,
         "min_energy": min_energy,
         "min_confidence": min_confidence,
         "required_emotions": emotion or None,

@@ -117,6 +117,7 @@ class RetrieveFields(StreamFields, total=False):
     min_energy: float | None
     min_confidence: float | None
     required_emotions: Words | None
+    time_zone: str
     rerank: Rerank | None
     intention_id: str
     generated_by: str

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from schemas.base import CitizenId, Emotions, Flag, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
-from schemas.intention import Filters, QueryMode, check_not_blank
+from schemas.intention import Filters, QueryMode, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import KnownMoment, Moment
 
@@ -66,6 +66,10 @@ class RecallArguments(_StreamArguments):
     ]
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
+    time_zone: Annotated[
+        TimeZone,
+        Field(description='The zone of who asks, such as Europe/Berlin: "yesterday" ends at midnight there.'),
+    ] = "UTC"
     filters: FiltersArgument = None
 
 

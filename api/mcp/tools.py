@@ -66,6 +66,7 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
         query=given.query,
         max_tokens=given.max_tokens,
         filters=given.filters,
+        time_zone=given.time_zone,
         **_times(given),
     )
     return _stream_answer(stream)

@@ -26,7 +26,7 @@ GRACE_SECONDS = 0.25
 
 type QueryKind = Literal[
     "vector", "graph", "period", "pools", "records", "anchors", "walk", "resonance",
-    "cue", "words", "lately", "after", "solved",
+    "cue", "words", "lately", "after", "solved", "event_words", "event_likeness",
 ]  # fmt: skip
 
 

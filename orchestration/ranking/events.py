@@ -1,0 +1,90 @@
+"""When the event was by which a question names its time: the memories that tell of it, as periods. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta, tzinfo
+from typing import Final, NamedTuple
+
+from orchestration.question.languages import languages
+from orchestration.question.reading import ASKING
+from orchestration.question.time_expressions import Event, NamedPeriod, read_told_times
+from orchestration.ranking.candidates import Candidate
+from orchestration.ranking.times import MOST_READ
+from schemas.temporal import Period, to_datetime, to_instant
+from substrate.text import stem, stems, words
+
+TOLD_BY: Final = 2
+"""So many memories that tell best of an event are taken for it."""
+LESS_SURE: Final = 0.7
+"""What the second of them counts."""
+SHARE: Final = 0.5
+"""What the share of the event's words that a memory holds counts beside its likeness."""
+OWN: Final = 0.1
+"""What counts that the asker said it."""
+BIRTHDAY: Final = 0.5
+"""What counts that a text tells of its speaker's birthday."""
+NEAR: Final = timedelta(days=10)
+"""What was before or after an event was within so long of it, where the question does not say."""
+NEAR_WEIGHT: Final = 0.4
+"""How surely such a question means that time: "what did I drive before the van" asks of years."""
+_DAY: Final = timedelta(days=1)
+_WEEK: Final = timedelta(days=7)
+
+
+class _Told(NamedTuple):
+    fit: float
+    memory: Candidate
+
+
+def find_event_periods(event: Event, memories: Sequence[Candidate], zone: tzinfo) -> tuple[NamedPeriod, ...]:
+    """The periods that an event stands for, as the memories tell that are likest to it; days are those of `zone`.
+
+    A memory that names a day ("the wedding was yesterday") tells of an event on that day, any other on its own.
+    """
+    event_stems = frozenset(stem(word) for word in words(event.text)) & stems(event.text)
+    told = [_Told(_fit(memory, event, event_stems), memory) for memory in memories]
+    told.sort(key=lambda each: (-each.fit, each.memory.key))
+    days = dict.fromkeys(_day(each.memory, zone) for each in told if each.fit > 0.0)
+    weights = (1.0, LESS_SURE)
+    return tuple(_period(event, day, weight) for day, weight in zip(list(days)[:TOLD_BY], weights, strict=False))
+
+
+def _fit(memory: Candidate, event: Event, event_stems: frozenset[str]) -> float:
+    text = memory.get("description") or ""
+    if memory.get("node_type") in ("Session", "Person"):
+        return 0.0
+    share = len(event_stems & stems(text)) / len(event_stems) if event_stems else 0.0
+    own = (memory.get("speaker") or "").lower() in ASKING
+    birthday = event.birthday and own and _tells_of_birthday(text)
+    return (memory.likeness or 0.0) + SHARE * share + OWN * own + BIRTHDAY * birthday
+
+
+def _tells_of_birthday(text: str) -> bool:
+    return any(language.events["birthday"].search(text[:MOST_READ]) for language in languages())
+
+
+def _day(memory: Candidate, zone: tzinfo) -> datetime:
+    """The day of which a memory tells, at midnight."""
+    began = to_datetime(int(memory.get("valid_at"))).astimezone(zone)
+    told = read_told_times((memory.get("description") or "")[:MOST_READ], began)
+    day = to_datetime(told[0].start).astimezone(zone) if len(told) == 1 else began
+    return day.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _period(event: Event, day: datetime, weight: float) -> NamedPeriod:
+    if event.side == "on":
+        start, end = day, day + _DAY
+    elif event.away is None:
+        start, end = (day - NEAR, day + _DAY) if event.side == "before" else (day, day + NEAR)
+        weight *= NEAR_WEIGHT
+    else:
+        start, end = _away(event, day, event.away)
+    return NamedPeriod(Period(to_instant(start), to_instant(end)), weight)
+
+
+def _away(event: Event, day: datetime, away: timedelta) -> tuple[datetime, datetime]:
+    """The day so long before or after the event; of a week or more, the whole of it up to the event."""
+    if event.side == "before":
+        return (day - away, day) if away >= _WEEK else (day - away, day - away + _DAY)
+    return (day, day + away + _DAY) if away >= _WEEK else (day + away, day + away + _DAY)
