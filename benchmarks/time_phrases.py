@@ -66,7 +66,8 @@ def ranking(stream: ConsciousnessStream, chat: Chat) -> list[str]:
     known = {message.id for message in chat.messages}
     tiers = stream.activation_tiers
     shown = [*tiers.focus, *tiers.peripheral, *tiers.background]
-    return [name for node in shown if (name := node.node_id.rpartition(":")[2]) in known]
+    names = (str(node.extra.get("id") or node.node_id.rpartition(":")[2]) for node in shown)
+    return [name for name in names if name in known]
 
 
 async def rank_baselines(

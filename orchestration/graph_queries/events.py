@@ -27,7 +27,7 @@ TELLING: Final = Reach(12, expanded_hits=0, expanded_anchors=0, far=0)
 async def with_event_periods(
     question: Question, lexicons: Mapping[Level, Lexicon], view: View, deps: Deps, *, zone: tzinfo
 ) -> tuple[Question, Sequence[QueryResult]]:
-    """The question with the periods that its event stands for, as some memory tells, and the results of the lookup.
+    """The question with the periods that its event stands for, as memories tell, and the results of the lookup.
 
     The event may be told by a memory that the filters of the question leave out.
     """

@@ -22,7 +22,7 @@ SHARE: Final = 0.5
 """What the share of the event's words that a memory holds counts beside its likeness."""
 OWN: Final = 0.1
 """What counts that the asker said it."""
-BIRTHDAY: Final = 0.5
+BIRTHDAY: Final = 1.0
 """What counts that a text tells of its speaker's birthday."""
 NEAR: Final = timedelta(days=10)
 """What was before or after an event was within so long of it, where the question does not say."""
