@@ -102,7 +102,9 @@ def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
         formats = ", ".join(read.parsed.formats)
         support.messages().print(Text(f"format: {formats}", "bright_black"), soft_wrap=True)
     left_out = names_below(path) - {file.name for file in files.files}  # files of other formats are not gone
-    origin = Origin(files.name, path.resolve(), platform.node(), path.is_dir(), read.unread | left_out)
+    is_one = [file.name for file in files.files] in ([path.name], [str(path)])
+    is_folder = path.is_dir() or not is_one
+    origin = Origin(files.name, path.resolve(), platform.node(), is_folder, read.unread | left_out)
     take_in(ctx, read.parsed, origin, how)
 
 

@@ -22,6 +22,16 @@ def parse_readable(form: str | None, files: FileSet) -> Intake:
 
     Raises InvalidRequest as `parse` does when there is no file that can be parsed.
     """
+    if files.unread and not files.files:
+        raise InvalidRequest("; ".join(files.unread.values()), remedy="Nothing was stored.")
+    intake = _parse_what_was_read(form, files)
+    parsed = replace(intake.parsed, faults=(*files.unread.values(), *intake.parsed.faults))
+    if files.unread and len(files.files) == 1:
+        parsed = _as_one_of_several(parsed, files.name, files.files[0].name)
+    return Intake(parsed, intake.unread | files.unread.keys())
+
+
+def _parse_what_was_read(form: str | None, files: FileSet) -> Intake:
     try:
         parsed = parse(form, files)
     except InvalidRequest:

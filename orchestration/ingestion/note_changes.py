@@ -214,7 +214,7 @@ class _Planner:
         own = (one for one in self.shelf.of_folder(self.notebook.id) if not one.gone and one.row.id not in met)
         for stored in own:
             path = stored.row.name if stored.place is None else stored.place.path
-            if path in kept.paths:
+            if any(path == left_out or path.startswith(f"{left_out}/") for left_out in kept.paths):
                 continue
             if kept.everything:
                 self.told.missing.append(path)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 class Origin(NamedTuple):
     """Where the files of an ingestion lie. `name` is that of the file set that they are parsed as.
 
-    `unread`: paths of files there that could not be read or parsed.
+    `is_folder`: of a folder, or an archive. `unread`: paths of files there that could not be read or parsed.
     """
 
     name: str

@@ -315,3 +315,17 @@ async def test_a_bad_chat_of_a_folder_is_refused_and_the_others_go_in(vault: Vau
     assert (report.refused, report.duplicates > 0) == (0, True)
     assert await vault.text("chats/a.json:D1:1") == BOAT[0]
     assert await vault.text("chats/b.json:D1:1") == BREAD[0]
+
+
+@pytest.mark.parametrize("form", ["markdown", "messages"])
+async def test_a_damaged_archive_in_a_folder_keeps_nothing_else_out(vault: Vault, form: str) -> None:
+    text = CRANE if form == "markdown" else chat(*BOAT)
+    vault.write(f"box/{'a.md' if form == 'markdown' else 'a.json'}", text)
+    (vault.root / "box/old.zip").write_bytes(b"PK\x03\x04 cut")
+    report = await vault.ingest("box", form)
+    assert report.refused == 1
+    assert report.faults[0].startswith("old.zip: is a damaged or cut archive")
+    assert report.stored > 0
+    assert await vault.text("box:a.md" if form == "markdown" else "box/a.json:D1:1") is not None
+    (vault.root / "box/old.zip").unlink()
+    assert (await vault.ingest("box", form)).stored == 0

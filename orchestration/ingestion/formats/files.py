@@ -34,30 +34,41 @@ _ENDINGS = {
 def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinfo | None = None) -> FileSet:
     """Read the file at `path`; of a folder or an archive all files with the format's endings, except hidden ones.
 
-    Times of change are in whole seconds. Raises InvalidRequest for a path that cannot be read and for a damaged
-    archive.
+    Times of change are in whole seconds. A file of a folder that cannot be read is in `unread`. Raises
+    InvalidRequest for a path that cannot be read and for a damaged archive.
     """
     endings = _ENDINGS.get(form or "", ENDINGS)
     try:
-        files = _read_folder(path, endings) if path.is_dir() else _read_path(path, form, endings)
+        if path.is_dir():
+            files, unread = _read_folder(path, endings)
+            return FileSet(path.resolve().name, files, citizen_id, zone, unread)
+        return FileSet(path.stem, _read_path(path, form, endings), citizen_id, zone)
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read ({error.strerror})", remedy="Check the path.") from error
-    return FileSet(path.resolve().name if path.is_dir() else path.stem, files, citizen_id, zone)
 
 
-def _read_folder(path: Path, endings: tuple[str, ...]) -> tuple[File, ...]:
+def _read_folder(path: Path, endings: tuple[str, ...]) -> tuple[tuple[File, ...], dict[str, str]]:
+    """The files of a folder, and why others cannot be read."""
     files: list[File] = []
+    unread: dict[str, str] = {}
     names = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
     for name in wanted(list(names), (*endings, ".zip")):
-        raw, modified = _read(names[name])
-        if is_archive(raw):
-            files += [
-                make_file(f"{name}/{inside.name}", inside.raw, inside.modified)
-                for inside in unpack(name, raw, endings)
-            ]
-        else:
-            files.append(make_file(name, raw, modified))
-    return tuple(files)
+        try:
+            files += _read_one(name, names[name], endings)
+        except OSError as error:
+            unread[name] = f"{name}: cannot be read ({error.strerror})"
+        except InvalidRequest as error:
+            unread[name] = error.detail
+    return tuple(files), unread
+
+
+def _read_one(name: str, path: Path, endings: tuple[str, ...]) -> list[File]:
+    """The file, or what is in the archive."""
+    raw, modified = _read(path)
+    if not is_archive(raw):
+        return [make_file(name, raw, modified)]
+    inside = unpack(name, raw, endings)
+    return [make_file(f"{name}/{file.name}", file.raw, file.modified) for file in inside]
 
 
 def names_below(path: Path) -> frozenset[str]:

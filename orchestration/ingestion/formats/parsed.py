@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from types import MappingProxyType
 from typing import Protocol
 
 from schemas.commands import Command
@@ -30,13 +31,14 @@ class FileSet:
     """The files to parse, and the citizen whose memories they become.
 
     `name` becomes the id of the episode or notebook when the format has no id. `zone`: of times that name none;
-    without it they are taken as UTC.
+    without it they are taken as UTC. `unread`: files beside these that could not be read, each with the reason.
     """
 
     name: str
     files: tuple[File, ...]
     citizen_id: str | None = None
     zone: tzinfo | None = None
+    unread: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 class Ingestible(Protocol):
