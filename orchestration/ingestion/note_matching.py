@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from orchestration.ingestion.formats.notebook import Document, Section, natural_note_id
+from orchestration.ingestion.formats.notebook import Document, Section, content_of, natural_note_id
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.store.notes import NoteLink, NoteRow
 
@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class StoredDocument:
-    """A stored note with its sections, in the order in which they were stored.
+    """A stored note with its sections, in the order of their ids.
 
     `gone`: it holds no longer; its `sections` are those that ended with it. `former`: sections that ended before.
     """
@@ -52,7 +52,7 @@ class StoredDocument:
     @property
     def content(self) -> tuple[str, ...]:
         """As `Document.content`."""
-        return (self.row.text, *(text for row in self.sections for text in (row.name, row.text)))
+        return content_of(self.row.text, ((row.name, row.text) for row in self.sections))
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class Shelf:
             for row in rows
             if row.node_type == "Document"
         }
-        for row in rows:
+        for row in sorted(rows, key=lambda row: row.id):
             owner = documents.get(owners.get(row.id, ""))
             if row.node_type == "Note" and owner is not None:
                 together = row.invalid_at == owner.row.invalid_at if owner.gone else not is_gone(row, now)

@@ -64,7 +64,7 @@ class NoteLink(NamedTuple):
 
 
 async def read_notes(graph: Graph) -> list[NoteRow]:
-    """All notes of the graph, the oldest first. Raises what `Graph.read` raises."""
+    """All notes of the graph. Raises what `Graph.read` raises."""
     found: list[NoteRow] = []
     after = -1
     while page := await graph.read(NOTES, after=after, rows=ROWS_A_PAGE):

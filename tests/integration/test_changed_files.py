@@ -201,6 +201,17 @@ async def test_a_moved_or_renamed_folder_stores_nothing_twice(vault: Vault, move
     assert await vault.memories() == 4
 
 
+async def test_a_renamed_folder_of_many_notes_with_many_sections_is_recognised(vault: Vault) -> None:
+    for number in range(12):
+        parts = "".join(f"## Part {part}\nPart {part} of {number}.\n" for part in range(3))
+        vault.write(f"notes/{number}.md", f"# Note {number}\nAbout the thing with number {number}.\n{parts}")
+    await vault.ingest("notes")
+    shutil.move(vault.root / "notes", vault.root / "vault")
+    report = await vault.ingest("vault")
+    assert (report.stored, report.refused) == (0, 0)
+    assert told(report, "the folder vault is the stored folder notes")
+
+
 async def test_other_notes_of_a_folder_of_the_same_name_change_nothing_of_the_first(vault: Vault) -> None:
     await harbour(vault)
     vault.write("work/notes/crane.md", "The bird stands on one leg in the reeds of the river.")

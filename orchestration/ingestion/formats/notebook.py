@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +21,14 @@ REFERENCES: Final = "keep what refers to what"
 def natural_note_id(notebook_id: str, path: str, key: str | None = None) -> str:
     """The id that a note, or with a key one of its sections, has from its place in its folder."""
     return identifier(f"{notebook_id}:{path}" + (f"#{key}" if key else ""))
+
+
+def content_of(text: str, sections: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The headings and the texts of a note, by which it is known again, whatever the order of its sections.
+
+    Its title is left out: that may be the name of its file.
+    """
+    return (text, *chain.from_iterable(sorted(sections)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +63,8 @@ class Document:
 
     @property
     def content(self) -> tuple[str, ...]:
-        """The headings and the texts of the note, without its title: that may be the name of its file."""
-        return (self.text, *(text for section in self.sections for text in (section.heading, section.text)))
+        """The texts of the note, as `content_of`."""
+        return content_of(self.text, ((section.heading, section.text) for section in self.sections))
 
     @property
     def buckets(self) -> tuple[str, ...]:
