@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from orchestration.dependencies import Deps
@@ -32,7 +34,7 @@ def first(stream: ConsciousnessStream) -> str:
 @pytest.mark.parametrize("past", [False, True])
 async def test_what_was_said_yesterday_is_found_whatever_its_words(deps: Deps, citizen: str, past: bool) -> None:
     await life(deps, citizen)
-    times = {"as_of_time": moment(100), "known_at": moment(100.1)} if past else {}
+    times: dict[str, Any] = {"as_of_time": moment(100), "known_at": moment(100.1)} if past else {}
     stream = await ask(deps, citizen, "What did I do yesterday?", **times)
     assert first(stream) == "bark"
     assert "N1_period" in {timing.query for timing in stream.timings}
@@ -40,7 +42,7 @@ async def test_what_was_said_yesterday_is_found_whatever_its_words(deps: Deps, c
 
 async def test_a_question_about_a_moment_means_the_day_before_that_moment(deps: Deps, citizen: str) -> None:
     await life(deps, citizen)
-    times = {"as_of_time": moment(61), "known_at": moment(100.1)}
+    times: dict[str, Any] = {"as_of_time": moment(61), "known_at": moment(100.1)}
     assert first(await ask(deps, citizen, "What did I do yesterday?", **times)) == "cake"
 
 
