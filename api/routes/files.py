@@ -41,8 +41,8 @@ class SentFile(Request):
     """
 
     citizen_id: CitizenId
-    name: Annotated[ShortText, Field(examples=["conversations.json"])]
-    content: Base64Bytes
+    name: Annotated[ShortText, Field(examples=["diary.txt"])]
+    content: Annotated[Base64Bytes, Field(examples=["VGhlIGJvYXQgaXMgaW4gdGhlIHdhdGVyLg=="])]
     format: Annotated[ShortText | None, Field(description=f"One of {', '.join(TAKEN)}.")] = None
     timezone: Annotated[ShortText | None, Field(examples=["Europe/Berlin"])] = None
     strict: Flag = False
