@@ -62,6 +62,7 @@ SUMMARIES: Final = {
     "apply_commands": "Apply commands of any kind",
     "get_receipt": "Read the receipt of a command",
     "remember_episode": "Store a conversation",
+    "ingest_file": "Store a file of another program",
     "hear": "Append messages to a conversation",
     "get_episode_progress": "Read how far a conversation is stored",
     "erase_episode": "Erase a conversation for good",
