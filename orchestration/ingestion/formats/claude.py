@@ -103,8 +103,8 @@ def _text(reader: Reader, message: Mapping[str, Any], place: str) -> str:
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
             texts.append(part["text"])
-        elif isinstance(part, dict) and part.get("type") in _UNSAID:
-            reader.left_out[_UNSAID[part["type"]]] += 1
+        elif isinstance(part, dict) and str(part.get("type")) in _UNSAID:
+            reader.left_out[_UNSAID[str(part["type"])]] += 1
     text = "\n\n".join(filter(None, texts)) or ("" if content else message.get("text") or "")
     return reader.text(text, f"{place}, text").strip()
 

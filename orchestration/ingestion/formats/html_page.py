@@ -73,7 +73,9 @@ class PageText:
 def read_page(markup: str) -> PageText:
     """Read any markup, however broken; what is never closed ends with the text."""
     reader = _PageReader()
-    reader.feed(markup)
+    reader.feed(
+        markup.replace("<![", "<! [")
+    )  # html.parser fails for some of these; browsers take them for comments
     reader.close()
     parts = tuple(Part(_line("".join(part.heading)), part.text()) for part in reader.parts)
     return PageText(_line(reader.title), reader.date, parts, tuple(part.element for part in reader.parts))

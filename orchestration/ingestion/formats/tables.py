@@ -7,6 +7,7 @@ other rows are memories.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from orchestration.ingestion.formats.conversations import Chat, Said, parse_chat
 from orchestration.ingestion.formats.date_order import Numbers, order_of
 from orchestration.ingestion.formats.foreign import short_name
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles, join
-from orchestration.ingestion.formats.reader import Format, Reader, make_command
+from orchestration.ingestion.formats.reader import Format, Reader, fault, make_command
 from schemas.base import MAX_TEXT
 from schemas.commands import Command
 from schemas.errors import InvalidRequest
@@ -91,6 +92,8 @@ def parse(files: FileSet) -> ParsedFiles:
             parts.append(_talk(alone, reader, table) if talks else _memories(alone, reader, table))
         except InvalidRequest as error:
             errors.append(error)
+        except csv.Error as error:
+            errors.append(fault(FORM, file.name, "", f"is no table ({error})"))
     if not parts:
         raise errors[0]
     return join([*parts, ParsedFiles((), faults=tuple(error.detail for error in errors))])
@@ -101,7 +104,8 @@ def _table(reader: Reader, file: File) -> _Table:
     first = text.split("\n", 1)[0].strip()
     named = first[4:5] if first.lower().startswith("sep=") else ""
     text = text.split("\n", 1)[1] if named and "\n" in text else text
-    lines = csv.reader(text.splitlines(keepends=True), delimiter=named or delimiter_of(text))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = csv.reader(io.StringIO(text), delimiter=named or delimiter_of(text))
     header = [" ".join(name.split()) for name in next(lines, [])]
     names = [name or f"column {number}" for number, name in enumerate(header, start=1)]
     repeated = [name for name, count in Counter(names).items() if count > 1]
