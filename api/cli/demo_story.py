@@ -1,10 +1,10 @@
-"""The example life of the demo: read from files, shifted so that it ends yesterday, ingested like any files."""
+"""The example life of the demo: read from files, shifted so that it ends yesterday, ingested as it happened."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,7 @@ import orjson
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.pipeline import ingest_as_happened
 from orchestration.ingestion.storing import Progress, length
 from schemas.errors import NotFound
 from schemas.temporal import Instant, to_datetime
@@ -92,23 +92,11 @@ def read_story(now: Instant, home: Path = HOME) -> Story:
 
 
 async def take_in_story(story: Story, deps: Deps, now: Instant, progress: Progress) -> Sequence[str]:
-    """Ingest the story as `substrate ingest` does. Returns the faults of refused commands."""
-    faults: list[str] = []
-    before = 0
-    for intake in story.intakes:
-        report = await ingest(intake, deps, now, progress=_offset_progress(before, story.size, progress))
-        faults += report.faults
-        before += sum(map(length, intake.items))
-    return faults
-
-
-def _offset_progress(before: int, total: int, progress: Progress) -> Progress:
-    """Progress of one part of the whole, when `before` commands are done already."""
-
-    def advanced(done: int, _: int) -> None:
-        progress(before + done, total)
-
-    return advanced
+    """Ingest the story as it happened, so that its past can be asked. Returns the faults of refused commands."""
+    first, *_ = story.intakes
+    items = tuple(item for intake in story.intakes for item in intake.items)
+    report = await ingest_as_happened(replace(first, items=items), deps, now, progress=progress)
+    return report.faults
 
 
 def _move_lines(text: str, shift: timedelta) -> str:

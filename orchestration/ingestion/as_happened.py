@@ -16,7 +16,7 @@ from orchestration import insertion
 from orchestration.ingestion.formats.parsed import Ingestible
 from orchestration.ingestion.storing import Job, Tally, store_names, stored_fingerprints
 from orchestration.writing import records
-from schemas.commands import Command, Relate, Remember
+from schemas.commands import ChangeCommand, Command, Relate, Remember
 from schemas.errors import Conflict, InvalidRequest
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.names import graph_name
@@ -43,16 +43,21 @@ class Happening(NamedTuple):
 def arrange_in_time(items: Sequence[Ingestible], now: Instant) -> list[Happening]:
     """The commands of the items in the order in which they happened, each at a moment of its own.
 
-    A link happens after both of its ends; of commands of one moment each is a microsecond later than the one
-    before. Raises InvalidRequest for a command that does not say when it happened, or that lies ahead of `now`.
+    A link and a change happen after what they are about; of commands of one moment each is a microsecond later
+    than the one before. Raises InvalidRequest for a command that does not say when it happened, or that lies ahead
+    of `now`.
     """
     begun: dict[str, Instant] = {}
     happenings: list[Happening] = []
     for item in items:
+        before: Instant | None = None
         for command in item.commands():
-            moment = _moment_of(command)
+            moment = _moment_of(command, before)
+            before = moment
             if isinstance(command, Relate):
                 moment = max(moment, *(begun.get(end, moment) for end in (command.source_id, command.target_id)))
+            elif isinstance(command, ChangeCommand):
+                moment = max(moment, begun.get(command.id, moment))
             elif isinstance(command, Remember) and command.id is not None:
                 begun[command.id] = min(moment, begun.get(command.id, moment))
             happenings.append(Happening(moment, command, item))
@@ -71,12 +76,17 @@ def _rising(happenings: Sequence[Happening]) -> Iterator[Happening]:
         last = moment
 
 
-def _moment_of(command: Command) -> Instant:
-    """When it began to be true, or when a change took effect. Raises InvalidRequest without such a time."""
+def _moment_of(command: Command, before: Instant | None) -> Instant:
+    """When it began to be true, or when a change took effect; a change without a time follows the one `before`.
+
+    Raises InvalidRequest without such a time.
+    """
     for name in ("effective_at", "valid_at", "valid_from"):
         moment = getattr(command, name, None)
         if isinstance(moment, datetime):
             return to_instant(moment)
+    if isinstance(command, ChangeCommand) and before is not None:
+        return before
     raise InvalidRequest(
         f"{describe(command)} does not say when it happened, so it cannot become known then",
         remedy="Give each message a timestamp and each command its valid_at or effective_at, or leave "
