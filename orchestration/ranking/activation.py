@@ -71,7 +71,12 @@ def activate(
     greatest = max(1.0, max(relevance.values()))
     activations = (relevance[key] / greatest for key in candidates.memories)
     scores = consciousness_score.consciousness_scores(
-        candidates.memories.values(), activations, asker.emotions, asker.pressure, inferred=False
+        candidates.memories.values(),
+        activations,
+        asker.emotions,
+        asker.pressure,
+        inferred=False,
+        shared=consciousness_score.SHARED,
     )
     order = consciousness_score.ranked(scores)
     comparison = compare_hits(order, candidates, asker.question)
