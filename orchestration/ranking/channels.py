@@ -57,7 +57,7 @@ class ChannelWeights:
     likeness: float = 0.5
     named_apart: bool = True
     time: float = 1.2
-    seeking: float = 0.2
+    seeking: float = 0.3
     gain: float = 0.85
     answer: float = 0.3
     session: float = 0.45
@@ -317,10 +317,11 @@ def breadth_order(candidates: Candidates, question: RankingQuestion, weight: flo
 def currency_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The place of each candidate, from 0, with what is now above what was, or below in a question about the past.
 
-    Memories that do not speak, such as a session, keep their places.
+    Memories that do not speak, such as a session, keep their places. A question that seeks the latest or the
+    earliest has its own order.
     """
     read = question.question
-    if not weight or read.broad or not question.comparison.changes:
+    if not weight or read.broad or read.seeking or not question.comparison.changes:
         return {}
     spoken = question.comparison.keys
     order = order_by_currency(len(spoken), question.comparison.changes, read.tense, raising=read.own)

@@ -24,7 +24,7 @@ SHARPNESS: Final = ((10 * _DAY, 1.0), (32 * _DAY, 0.5), (END_OF_TIME * 2, 0.2))
 """Up to so many microseconds a period counts for this share."""
 SESSION: Final = "Session"
 """The type of a memory that stands for a conversation: its text is a date, which is said by nobody."""
-ABOUT: Final = 0.6
+ABOUT: Final = 0.8
 """Of the greatest base relevance: a candidate with this share is about what the question asks the latest of."""
 
 
