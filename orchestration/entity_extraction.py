@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from orchestration.dependencies import Deps
@@ -32,7 +33,7 @@ from substrate.graphs.graph import Graph
 from substrate.inference.language.model import ModelRequest
 from substrate.store.lexicon import LexiconRows, look_up
 from substrate.store.vocabulary import Vocabulary, merge_vocabularies, read_vocabulary
-from substrate.text import query_words
+from substrate.text import DEFAULT_LANGUAGE, query_words, search_form, word_language
 
 
 class Extraction(NamedTuple):
@@ -79,29 +80,43 @@ async def _look_up_and_embed(
 
 async def look_up_lexicons(text: str, view: View, *, content: str | None = None) -> dict[Level, Lexicon]:
     """The lexicon of each graph of the view. Names are looked for in the text, words in its `content`."""
-    words = query_words(text if content is None else content)
-    lookups = (look_up_lexicon(target.graph, text, words, past=target.past) for target in view.targets.values())
+    language = word_language(text)
+    words = query_words(text if content is None else content, language)
+    lookups = (
+        look_up_lexicon(target.graph, text, words, past=target.past, language=language)
+        for target in view.targets.values()
+    )
     return dict(zip(view.targets, await asyncio.gather(*lookups), strict=True))
 
 
-async def look_up_lexicon(graph: Graph, text: str, words: Sequence[str], *, past: bool) -> Lexicon:
+async def look_up_lexicon(
+    graph: Graph, text: str, words: Sequence[str], *, past: bool, language: str = DEFAULT_LANGUAGE
+) -> Lexicon:
     """The lexicon of one graph; a fallback when the lookup failed or was late, so that likeness carries the level.
 
     Raises Unavailable when the engine does not answer.
     """
     try:
-        rows = await _look_up_rows(graph, text, words, past=past)
+        rows = await _look_up_rows(graph, text, words, past=past, language=language)
     except GraphMissing:
         return Lexicon()
     except (StoreTimeout, Fault):
-        return Lexicon.fallback(words)
-    return build_lexicon(rows, text)
+        return replace(Lexicon.fallback(words), language=language)
+    return replace(build_lexicon(rows, text), language=language)
 
 
-async def _look_up_rows(graph: Graph, text: str, words: Sequence[str], *, past: bool) -> LexiconRows:
+async def _look_up_rows(
+    graph: Graph, text: str, words: Sequence[str], *, past: bool, language: str = DEFAULT_LANGUAGE
+) -> LexiconRows:
     """Only for words that the graph does not hold it is asked again: for names that sound alike."""
     phrases, queries = list_phrases(text), build_name_queries(words)
-    rows = await look_up(graph, words=words, phrases=phrases, name_queries=queries, past=past)
+    forms = {word: search_form(word, language) for word in words}
+    searched = list(dict.fromkeys(forms.values()))
+    rows = await look_up(graph, words=searched, phrases=phrases, name_queries=queries, past=past)
+    rows = rows._replace(
+        records={word: rows.records[form] for word, form in forms.items() if form in rows.records},
+        past_records={word: rows.past_records[form] for word, form in forms.items() if form in rows.past_records},
+    )
     unknown = [word for word in words if not rows.records.get(word) and not rows.past_records.get(word)]
     if queries := build_fuzzy_queries(unknown):
         more = await look_up(graph, words=(), phrases=(), name_queries=queries, past=past)

@@ -7,17 +7,26 @@ words. So stored texts and queries are brought to one normal form here.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
 
 import Stemmer
 
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[\x20-\x5b\x5d-\x7e\n\r\t]*\Z")
 _SPACED = "".join(char.lower() if _WORD.match(char) else " " for char in map(chr, range(128)))
-_stemmer = Stemmer.Stemmer("english")
 
+DEFAULT_LANGUAGE = "en"
 MAX_QUERY_WORDS = 24
+MOST_READ = 4000
+"""Only so many characters of a text decide its language."""
+LEAST_BEGINNING = 4
+"""A shorter beginning is that of too many words."""
 
 
 def count_of(count: int, noun: str) -> str:
@@ -28,23 +37,45 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun[:-1]}ies" if ends_in_y else f"{count:,} {noun}s"
 
 
-STOP_WORDS = frozenset(
-    """
-    a about after all also am an and any are aren as at be because been before being but by can could d did
-    didn do does doesn doing don down during each ever few for from further get give got had has have having he
-    her here hers him his how i if in into is isn it its itself just ll m may me might more most my no nor not
-    now of off on once only or other our out over own please re s same say she should so some such t tell than
-    that the their them then there these they this those through to too up us ve very was wasn we were what when
-    where which while who whom whose why will with would you your yours""".split()
-)
-
-
 def normal_text(text: str) -> str:
     """NFKD without accents, in lower case."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(char for char in decomposed if not unicodedata.combining(char)).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class WordLanguage:
+    """The words of a language, from its file in `languages/`. `begins`: words are searched by their beginnings."""
+
+    stop_words: frozenset[str]
+    begins: bool
+    stemmer: Any
+
+
+@cache
+def word_languages() -> Mapping[str, WordLanguage]:
+    """The languages that have a file, by code; the default first, the others by code."""
+    files = sorted(file for file in resources.files(__package__).joinpath("languages").iterdir() if file.is_file())
+    tables = {file.name.partition(".")[0]: tomllib.loads(file.read_text("utf-8")) for file in files}
+    codes = sorted(tables, key=lambda code: (code != DEFAULT_LANGUAGE, code))
+    return {code: _word_language(tables[code]) for code in codes}
+
+
+def _word_language(table: Mapping[str, Any]) -> WordLanguage:
+    stop_words = frozenset(map(normal_text, table["stop_words"].split()))
+    return WordLanguage(stop_words, table["begins"], Stemmer.Stemmer(table["stemmer"]))
+
+
+STOP_WORDS = word_languages()[DEFAULT_LANGUAGE].stop_words
+
+
+def word_language(text: str) -> str:
+    """The code of the language with the most stop words in a text; the default when no other has more."""
+    found = words(text[:MOST_READ])
+    counts = {code: sum(map(each.stop_words.__contains__, found)) for code, each in word_languages().items()}
+    return max(counts, key=lambda code: counts[code])
 
 
 def search_text(*parts: str) -> str | None:
@@ -63,22 +94,34 @@ def spaced_text(text: str) -> str:
     return f" {text.translate(_SPACED)} " if text.isascii() else f" {' '.join(words(text))} "
 
 
-def query_words(text: str) -> list[str]:
-    """Return the distinct words of a query without stop words, in order, at most `MAX_QUERY_WORDS` (the longest).
+def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
+    """Return the distinct words of a query without the stop words of its language, in order.
 
-    Joined by `|` they are a safe full-text query: only word characters are left (001, sanitizeFtsQuery).
+    At most `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are left
+    (001, sanitizeFtsQuery).
     """
-    distinct = list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS and word.strip("_")))
+    silent = word_languages()[language].stop_words
+    distinct = list(dict.fromkeys(word for word in words(text) if word not in silent and word.strip("_")))
     if len(distinct) > MAX_QUERY_WORDS:
         longest = set(sorted(distinct, key=lambda word: (-len(word), word))[:MAX_QUERY_WORDS])
         distinct = [word for word in distinct if word in longest]
     return distinct
 
 
+def search_form(word: str, language: str) -> str:
+    """How the full-text index is asked for a word: by itself or, in a language of many forms, by their beginning.
+
+    The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters."""
+    if not word_languages()[language].begins:
+        return word
+    beginning = stem(word, language)
+    return f"{beginning}*" if len(beginning) >= LEAST_BEGINNING and word.startswith(beginning) else word
+
+
 @lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """The English stem of a word in normal form."""
-    return str(_stemmer.stemWord(word))
+def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
+    """The stem of a word in normal form."""
+    return str(word_languages()[language].stemmer.stemWord(word))
 
 
 @lru_cache(maxsize=8192)

@@ -23,7 +23,7 @@ from schemas.temporal import Period, Scope
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import search
 from substrate.store.filters import felt_values
-from substrate.text import name_key
+from substrate.text import name_key, search_form
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
@@ -223,6 +223,7 @@ def _build_word_queries(lexicon: Lexicon) -> list[str]:
     terms = discriminative_terms(lexicon)
     names = {word for name in lexicon.speakers() for word in name_key(name).split()}
     terms = [term for term in terms if term not in names] or terms
-    pairs = combinations(terms, 2) if all(is_common(term, lexicon) for term in terms) else ()
-    both = "|".join(f"({term} {other})" for term, other in pairs)
-    return [both, "|".join(terms)] if both else ["|".join(terms)]
+    forms = list(dict.fromkeys(search_form(term, lexicon.language) for term in terms))
+    pairs = combinations(forms, 2) if all(is_common(term, lexicon) for term in terms) else ()
+    both = "|".join(f"({form} {other})" for form, other in pairs)
+    return [both, "|".join(forms)] if both else ["|".join(forms)]

@@ -18,7 +18,7 @@ from orchestration.identifiers import person_ids
 from orchestration.question.reading import ROLES
 from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
-from substrate.text import STOP_WORDS, name_key
+from substrate.text import DEFAULT_LANGUAGE, STOP_WORDS, name_key
 
 COMMON_WORD_SHARE = 0.2
 """A word that this share of the memories holds is common: it is searched only when no rarer word is there."""
@@ -48,7 +48,7 @@ class Lexicon:
 
     `frequencies`: how many memories hold each word. `entities`: the memories that the question names, the first
     `NAMED_STARTS` of them; `left_out`: the others. `failed`: the lookup failed or was late, and the values are a
-    fallback.
+    fallback. `language`: the code of the language of the question.
     """
 
     memories: int = 0
@@ -58,6 +58,7 @@ class Lexicon:
     entities: tuple[Entity, ...] = ()
     failed: bool = False
     left_out: tuple[Entity, ...] = ()
+    language: str = DEFAULT_LANGUAGE
 
     @classmethod
     def fallback(cls, words: Sequence[str]) -> Lexicon:

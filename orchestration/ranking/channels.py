@@ -28,7 +28,7 @@ from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
-from substrate.text import name_key, stems
+from substrate.text import DEFAULT_LANGUAGE, name_key, stems
 
 SESSION_GAP: Final = 3_600_000_000
 """An hour, in microseconds: a memory that begins later than this after the one before begins a new session."""
@@ -160,12 +160,14 @@ def word_score(candidates: Candidates, question: RankingQuestion, weight: float)
 def _bm25(
     memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], names: Collection[str]
 ) -> dict[Key, float]:
-    weights = {}
+    weights, language = {}, DEFAULT_LANGUAGE
     for level, lexicon in lexicons.items():
+        language = lexicon.language
         frequencies = lexicon.frequencies or {}
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
-        weights[level] = word_weights(counted, lexicon.memories)
-    return bm25_scores({key: lexical_text(memory) for key, memory in memories.items()}, weights)
+        weights[level] = word_weights(counted, lexicon.memories, language)
+    texts = {key: lexical_text(memory) for key, memory in memories.items()}
+    return bm25_scores(texts, weights, language=language)
 
 
 def time_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

@@ -11,7 +11,7 @@ from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.ranking.candidates import Candidate, Key
 from schemas.memory import Level
 from substrate.store.lexicon import DOCUMENT_CAP
-from substrate.text import STOP_WORDS, spaced_text, stem
+from substrate.text import DEFAULT_LANGUAGE, LEAST_BEGINNING, spaced_text, stem, word_languages
 
 
 def lexical_text(memory: Candidate) -> str:
@@ -39,39 +39,57 @@ class Lengths(NamedTuple):
 
 
 def bm25_scores(
-    texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]], lengths: Lengths | None = None
+    texts: Mapping[Key, str],
+    weights: Mapping[Level, Mapping[str, float]],
+    lengths: Lengths | None = None,
+    *,
+    language: str = DEFAULT_LANGUAGE,
 ) -> dict[Key, float]:
     """Okapi BM25 of each text, at least 0; 0 for a text without a stem of the question.
 
-    `weights`: in each level the inverse document frequency of each stem of the question.
+    `weights`: in each level the inverse document frequency of each stem of the question, in its language.
     """
     lengths = lengths or Lengths.in_characters(texts)
     scores = dict.fromkeys(texts, 0.0)
     for level, level_weights in weights.items():
         keys = [key for key in texts if key[0] is level]
-        for place, counts in count_stems([texts[key] for key in keys], level_weights).items():
+        for place, counts in count_stems([texts[key] for key in keys], level_weights, language).items():
             key = keys[place]
             scores[key] = okapi_bm25(counts, level_weights, lengths.own[key], lengths.mean[level])
     return scores
 
 
-def count_stems(texts: Sequence[str], stems: Collection[str]) -> dict[int, Counter[str]]:
+def count_stems(
+    texts: Sequence[str], stems: Collection[str], language: str = DEFAULT_LANGUAGE
+) -> dict[int, Counter[str]]:
     """How often each text holds each of the stems, by the place of the text; texts that hold none are left out.
 
-    A text is cut only where a word begins like one of the stems: stemming every word takes several times longer.
+    In a language of compounds, a word that begins with one of the stems holds it. A text is cut only where a
+    word begins like one of the stems: stemming every word takes several times longer.
     """
     beginnings = [f" {beginning}" for beginning in _shared_beginnings(stems)]
     counts: dict[int, Counter[str]] = {}
+    spoken = word_languages()[language]
     for place, text in enumerate(map(spaced_text, texts)):
         stems_held: list[str] = []
         for beginning in beginnings:
             for rest in text.split(beginning)[1:]:
                 word = beginning[1:] + rest.partition(" ")[0]
-                if word not in STOP_WORDS and (root := stem(word)) in stems:
+                if word not in spoken.stop_words and (root := _held_stem(word, stems, language)):
                     stems_held.append(root)
         if stems_held:
             counts[place] = Counter(stems_held)
     return counts
+
+
+def _held_stem(word: str, stems: Collection[str], language: str) -> str | None:
+    root = stem(word, language)
+    if root in stems:
+        return root
+    if not word_languages()[language].begins:
+        return None
+    fitting = (one for one in stems if len(one) >= LEAST_BEGINNING and word.startswith(one))
+    return max(fitting, key=len, default=None)
 
 
 def _shared_beginnings(stems: Iterable[str]) -> list[str]:
@@ -83,7 +101,9 @@ def _shared_beginnings(stems: Iterable[str]) -> list[str]:
     return shared
 
 
-def word_weights(frequencies: Mapping[str, int], memories: int) -> dict[str, float]:
+def word_weights(
+    frequencies: Mapping[str, int], memories: int, language: str = DEFAULT_LANGUAGE
+) -> dict[str, float]:
     """The inverse document frequency of each stem of the question in a graph of so many memories.
 
     `frequencies`: how many memories hold each word. Of two words with one stem the more frequent counts; a word
@@ -92,7 +112,7 @@ def word_weights(frequencies: Mapping[str, int], memories: int) -> dict[str, flo
     weights: dict[str, float] = {}
     for word, holding in frequencies.items():
         if holding > 0:
-            root = stem(word)
+            root = stem(word, language)
             weight = inverse_document_frequency(_estimated_frequency(holding, memories), memories)
             weights[root] = min(weight, weights.get(root, weight))
     return weights

@@ -15,10 +15,12 @@ from substrate.text import (
     name_key,
     normal_text,
     query_words,
+    search_form,
     search_text,
     spaced_text,
     stem,
     stems,
+    word_language,
     words,
 )
 
@@ -129,3 +131,38 @@ def test_between_the_words_of_a_spaced_text_there_are_spaces_and_nothing_else(te
     spaced = spaced_text(text)
     assert spaced[0] == spaced[-1] == " "
     assert [word for word in spaced.split(" ") if word] == words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Where do I live?", "en"),
+        ("Wo wohne ich?", "de"),
+        ("Was kostet die Praxis?", "de"),
+        ("What was in the will?", "en"),
+        ("Lisbon", "en"),
+        ("", "en"),
+    ],
+)
+def test_the_language_of_a_text_is_that_of_its_stop_words(text: str, language: str) -> None:
+    assert word_language(text) == language
+
+
+def test_the_words_and_stems_of_a_text_are_those_of_its_language() -> None:
+    text = "Wie hoch ist die Miete für meine Wohnungen?"
+    assert query_words(text, "de") == ["hoch", "miete", "wohnungen"]
+    assert "die" in query_words(text)
+    assert stem("wohnungen", "de") == stem("wohnung", "de") != stem("wohnungen")
+
+
+def test_only_in_a_language_of_many_forms_a_word_is_searched_by_its_beginning() -> None:
+    assert search_form("wohnungen", "de") == "wohnung*"
+    assert search_form("opa", "de") == "opa"
+    assert search_form("flats", "en") == "flats"
+
+
+@given(st.text())
+def test_any_text_has_a_language_and_safe_words(text: str) -> None:
+    language = word_language(text)
+    forms = [search_form(word, language).removesuffix("*") for word in query_words(text, language)]
+    assert all(form in words(form) for form in forms)

@@ -81,6 +81,13 @@ def test_only_the_text_of_a_turn_counts_and_not_its_name() -> None:
     assert lexical_text(a_memory("m", name="Ada", description="a friend")) == "Ada a friend"
 
 
+def test_german_forms_and_compounds_hold_the_stem_of_a_word() -> None:
+    texts = ["Zwei Wohnungen und eine Wohnungstür", "wohnhaft", "die flats"]
+    assert count_stems(texts, {"wohnung"}, "de") == {0: Counter({"wohnung": 2})}
+    assert count_stems(texts, {"wohnung"}) == {}
+    assert word_weights({"wohnung": 1, "wohnungen": 3}, 10, "de").keys() == {"wohnung"}
+
+
 @given(st.lists(st.lists(st.sampled_from(VOCABULARY), max_size=12).map(", ".join), max_size=6))
 def test_stems_are_counted_as_if_every_word_were_stemmed(texts: list[str]) -> None:
     wanted = {"die", "cat", "categori", "naiv", "run"}
