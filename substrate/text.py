@@ -57,7 +57,7 @@ class WordLanguage:
 @cache
 def word_languages() -> Mapping[str, WordLanguage]:
     """The languages that have a file, by code; the default first, the others by code."""
-    files = sorted(file for file in resources.files(__package__).joinpath("languages").iterdir() if file.is_file())
+    files = (file for file in resources.files(__package__).joinpath("languages").iterdir() if file.is_file())
     tables = {file.name.partition(".")[0]: tomllib.loads(file.read_text("utf-8")) for file in files}
     codes = sorted(tables, key=lambda code: (code != DEFAULT_LANGUAGE, code))
     return {code: _word_language(tables[code]) for code in codes}
@@ -97,8 +97,8 @@ def spaced_text(text: str) -> str:
 def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
     """Return the distinct words of a query without the stop words of its language, in order.
 
-    At most `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are left
-    (001, sanitizeFtsQuery).
+    At most `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are
+    left (001, sanitizeFtsQuery).
     """
     silent = word_languages()[language].stop_words
     distinct = list(dict.fromkeys(word for word in words(text) if word not in silent and word.strip("_")))
