@@ -20,6 +20,8 @@ from orchestration.writing import (
     command_rows,
     inheritance,
     mentions,
+    passage_filling,
+    passages,
     receipts,
     records,
     restatements,
@@ -93,11 +95,13 @@ async def _apply(
 ) -> list[WriteReceipt]:
     if moments is None:
         moments = [now + (step if whole is None else 0) for step in range(len(commands))]
-    timed = list(map(TimedCommand, commands, moments))
+    trimmed = [records.trim_command(command) for command in commands]
+    timed = [TimedCommand(each.command, at) for each, at in zip(trimmed, moments, strict=True)]
     refusals = [await _refuse_ended(command, deps) for command in timed]
     accepted = [command for command, refusal in zip(timed, refusals, strict=True) if refusal is None]
     applied = iter(await _apply_runs(accepted, deps, whole))
-    return [refusal or next(applied) for refusal in refusals]
+    answers = [refusal or next(applied) for refusal in refusals]
+    return [receipts.with_note(receipt, each.note) for receipt, each in zip(answers, trimmed, strict=True)]
 
 
 UNRECORDED: Final = ""
@@ -273,6 +277,7 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     rows = await _with_tags(_fill_rows(run, appraised.appraisals), to)
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
+    await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
     stored = zip(run, rows, appraised.appraisals, outcomes, strict=True)
     told = [
         thread_closing.Told(timed.command, row, appraisal)
@@ -281,19 +286,13 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     ]
     await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
     answers = [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
-    return [_with_note(receipt, appraised.notes.get(place)) for place, receipt in enumerate(answers)]
+    return [receipts.with_note(receipt, appraised.notes.get(place)) for place, receipt in enumerate(answers)]
 
 
 def _fill_rows(run: Run, appraisals: Sequence[Appraisal]) -> list[dict[str, Any]]:
     """The rows of new memories with what their words say and their writers left out."""
     commands = [timed.command for timed in run]
     return list(map(appraised_rows.fill_row, _new_rows(run), commands, appraisals))
-
-
-def _with_note(receipt: WriteReceipt, note: str | None) -> WriteReceipt:
-    if note is None or receipt.status == "refused" or receipt.duplicate:
-        return receipt
-    return receipt.model_copy(update={"warnings": (*receipt.warnings, note)})
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:

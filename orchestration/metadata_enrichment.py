@@ -8,7 +8,7 @@ from typing import Any
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import CandidateLink, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.store import rows
 from substrate.store.search import LINK_START, NODE_START
@@ -28,6 +28,8 @@ def enrich_memories(
         "relevance_score": [round(score.activation, 6) for score in scores],
         "consciousness_adjusted_score": [round(score.total, 6) for score in scores],
     }
+    if any(memory.shown for memory in memories):
+        columns["passage"] = [memory.shown and Passage(**memory.shown._asdict()) for memory in memories]
     if explain:
         columns["score_terms"] = [_score_terms(activation.parts[score.key], score) for score in scores]
     nodes = rows.nodes([memory.row[NODE_START:] for memory in memories], columns, candidates.known_to)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,13 +31,13 @@ from schemas.field_names import ALIASES, FieldNames, Names, Reading
 
 MAX_TEXT = 100_000
 """The most characters of a text field."""
+MAX_LONG_TEXT: Final = 6_000_000
+"""The most characters of the text of one memory."""
 
 MOST_FIELDS: Final = 200
 """The most fields of one object in a request, including unknown ones: six times the largest model."""
 DEEPEST: Final = 32
 """The deepest nesting of lists and maps in JSON that is stored unchanged."""
-
-_ALLOWED_CONTROLS = "\n\r\t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,13 @@ def _containers(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, dict | list | tuple)]
 
 
+_REFUSED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
 def _check_characters(text: str) -> str:
-    for char in text:
-        if (char < " " and char not in _ALLOWED_CONTROLS) or char == "\x7f" or "\ud800" <= char <= "\udfff":
-            raise ValueError(f"contains a control character or lone surrogate ({char!r}); remove it")
+    refused = _REFUSED.search(text)
+    if refused:
+        raise ValueError(f"contains a control character or lone surrogate ({refused[0]!r}); remove it")
     return text
 
 
@@ -138,6 +142,10 @@ def _schema_pattern(text: str) -> Any:
 Text = Annotated[
     str, Field(max_length=MAX_TEXT), AfterValidator(_check_characters), _schema_pattern(rf"^[^{_CONTROL}]*$")
 ]
+LongText = Annotated[
+    str, Field(max_length=MAX_LONG_TEXT), AfterValidator(_check_characters), _schema_pattern(rf"^[^{_CONTROL}]*$")
+]
+"""The text of a memory; a long one is searched in passages."""
 ShortText = Annotated[
     str, Field(max_length=1000), AfterValidator(_check_characters), _schema_pattern(rf"^[^{_CONTROL}]*$")
 ]

@@ -56,6 +56,14 @@ Unreadable = Annotated[
 ]
 
 
+class Passage(Frozen):
+    """A part of a long text: its characters from `start` to before `end`, counted from 0, of `length` in all."""
+
+    start: int
+    end: int
+    length: int
+
+
 class ConsciousnessNode(Frozen):
     """One record of a memory with all its metadata (003, component 4).
 
@@ -113,6 +121,13 @@ class ConsciousnessNode(Frozen):
         ),
     )
     unreadable: Unreadable = ()
+    passage: Passage | None = Field(
+        default=None,
+        description=(
+            "Set where a question shows only a part of a long text: `description` is then this part, the one that "
+            "answers. The whole text is read by the id of the memory."
+        ),
+    )
 
     level: Level
     retrieval_source: str = ""

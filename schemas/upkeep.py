@@ -31,6 +31,8 @@ Kind = Literal[
     "overlap",
     "embedding_missing",
     "embedding_stale",
+    "passages_missing",
+    "passages_stray",
     "closed_end",
     "duplicate",
     "junk",
@@ -70,7 +72,7 @@ class ApplyCommand(Request):
 
 
 class ReEmbed(Task):
-    """Compute the embedding of a memory again."""
+    """Compute the embedding of a memory again; add the missing passages of its text, erase those of no text."""
 
     action: Literal["re-embed"] = "re-embed"
     id: Identifier

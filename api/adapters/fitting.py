@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from schemas.base import MAX_TEXT
+from schemas.base import MAX_LONG_TEXT
 
 MAX_QUERY: Final = 20_000
 """The most characters that a question may have."""
@@ -36,7 +36,7 @@ def fit_query(text: str) -> FittedText:
     return FittedText(query, f"only the first {len(query):,} of {len(whole):,} characters were used")
 
 
-def split_text(text: str, longest: int = MAX_TEXT) -> Iterator[str]:
+def split_text(text: str, longest: int = MAX_LONG_TEXT) -> Iterator[str]:
     """Split into pieces of at most `longest` characters, between words if possible; none for a blank text."""
     rest = remove_control_characters(text).strip()
     while len(rest) > longest:

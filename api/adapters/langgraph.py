@@ -117,6 +117,10 @@ class SubstrateStore(BaseStore):
         except NotFound:
             return None
 
+    def _whole(self, memory: ConsciousnessNode) -> ConsciousnessNode:
+        """The memory with its whole text, of which a search shows one passage when it is long."""
+        return memory if memory.passage is None else self._memory(memory.node_id) or memory
+
     def _put(self, wanted: Mapping[str, items.StoredItem | None]) -> None:
         """Store these items and delete those that are None, all of them or none.
 
@@ -171,9 +175,8 @@ class SubstrateStore(BaseStore):
         query = fit_query(op.query or "").text
         unranked = ((memory, None) for memory in self._listed(op.namespace_prefix, page))
         candidates = self._ranked(op, query) if query else unranked
-        matching = (
-            pair for pair in candidates if items.passes_filter(items.item_fields(pair[0])["value"], wanted)
-        )
+        whole = ((self._whole(memory), score) for memory, score in candidates)
+        matching = (pair for pair in whole if items.passes_filter(items.item_fields(pair[0])["value"], wanted))
         shown = list(islice(matching, op.offset, op.offset + op.limit))
         if op.refresh_ttl:
             self._refresh(memory for memory, _ in shown)

@@ -19,7 +19,7 @@ import orjson
 from langgraph.store.base import MatchCondition, PutOp, get_text_at_path
 
 from api.adapters.fitting import remove_control_characters
-from schemas.base import MAX_TEXT
+from schemas.base import MAX_LONG_TEXT
 from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
 
@@ -99,7 +99,7 @@ def _indexed_text(op: PutOp, fields: Sequence[str] | None, whole: str) -> str:
     texts = [
         remove_control_characters(text).strip() for path in paths for text in get_text_at_path(op.value, path)
     ]
-    return "\n".join(text for text in texts if text)[:MAX_TEXT]
+    return "\n".join(text for text in texts if text)[:MAX_LONG_TEXT]
 
 
 def _check_ttl(minutes: float) -> float:

@@ -34,6 +34,8 @@ from schemas.settings import ClientSettings
 
 ATTEMPTS: Final = 5
 TIMEOUT_SECONDS: Final = 30.0
+BYTES_A_SECOND: Final = 5_000
+"""A long text is read by the embedding model before the answer: so much longer may an answer take."""
 PATIENCE_SECONDS: Final = 60.0
 """How long a call is retried. A `Retry-After` beyond it raises at once."""
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -99,7 +101,12 @@ class Sender:
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
             answer = await self._http.request(
-                call.method, call.path, params=_to_query(call.params), content=body, headers=headers
+                call.method,
+                call.path,
+                params=_to_query(call.params),
+                content=body,
+                headers=headers,
+                timeout=TIMEOUT_SECONDS + len(body or b"") / BYTES_A_SECOND,
             )
         except httpx.TransportError as error:
             raise _unreachable(self._http.base_url, call, error) from error

@@ -6,7 +6,19 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, Field
 
-from schemas.base import CitizenId, Emotions, Flag, Identifier, Name, Request, ShortText, Text, Unit, Whole
+from schemas.base import (
+    CitizenId,
+    Emotions,
+    Flag,
+    Identifier,
+    LongText,
+    Name,
+    Request,
+    ShortText,
+    Text,
+    Unit,
+    Whole,
+)
 from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, QueryMode, TimeZone, check_not_blank
@@ -92,7 +104,7 @@ class WakeArguments(_StreamArguments):
 class RememberArguments(Arguments):
     citizen_id: CitizenArgument
     name: Annotated[Name, Field(description="What it is about, in a few words.")]
-    text: Annotated[Text, Field(description="What is remembered, in full sentences.")] = ""
+    text: Annotated[LongText, Field(description="What is remembered, in full sentences.")] = ""
     node_type: Annotated[Name, Field(description="The kind of thing it is, such as Memory, Person or Goal.")] = (
         "Memory"
     )
@@ -129,7 +141,7 @@ class CorrectArguments(Arguments):
     id: MemoryIdArgument
     level: LevelArgument = Level.N1
     name: Annotated[Name | None, Field(description="What it is about, if that changes.")] = None
-    text: Annotated[Text | None, Field(description="The new text, in full sentences.")] = None
+    text: Annotated[LongText | None, Field(description="The new text, in full sentences.")] = None
     reason: Annotated[
         Name | None,
         Field(
@@ -207,7 +219,7 @@ class HearArguments(Arguments):
     citizen_id: CitizenArgument
     conversation: Annotated[Identifier, Field(description="A name for the conversation, the same each time.")]
     speaker: Annotated[Name, Field(description="Who says it: a name, or user, assistant, tool.")]
-    text: Annotated[Text, Field(min_length=1, description="What is said, word for word.")]
+    text: Annotated[LongText, Field(min_length=1, description="What is said, word for word.")]
     time: Annotated[Moment | None, Field(description="When it was said. Default: now.")] = None
     message_id: Annotated[
         Identifier | None, Field(description="The id of the message, if it has one: sent again it is stored once.")

@@ -15,8 +15,9 @@ from api.problems import error_response, http_error_response, invalid_request
 from api.request_parsing.json_shape import measure_shape, shape_bound
 from schemas.base import DEEPEST
 
-MAX_BODY_BYTES: Final = 8 << 20
-_MAX_DRAINED_BYTES: Final = 8 * MAX_BODY_BYTES
+MAX_BODY_BYTES: Final = 40 << 20
+"""Room for one text of `MAX_LONG_TEXT` characters, each written as `\\uXXXX`."""
+_MAX_DRAINED_BYTES: Final = 2 * MAX_BODY_BYTES
 MAX_VALUES: Final = 500_000
 """The most texts, numbers, lists and maps in a body. A list of 1000 commands with all fields has 300,000."""
 MAX_DEPTH: Final = DEEPEST + 8

@@ -26,7 +26,7 @@ from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened
 from orchestration.ingestion.storing import Job, Progress
-from schemas.base import MAX_TEXT, VISIBLE_TEXT_PATTERN, AtMost, CitizenId, Flag, Identifier, Request
+from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, CitizenId, Flag, Identifier, Request
 from schemas.commands import EraseEpisode, ErasureReport
 from schemas.memory import Level
 from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport
@@ -40,7 +40,7 @@ def _any_of(*names: str) -> dict[str, Any]:
 
 
 _NAME: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_NAME}
-_TEXT: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_TEXT}
+_TEXT: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_LONG_TEXT}
 Message = Annotated[
     dict[str, Any],
     WithJsonSchema(

@@ -41,9 +41,10 @@ def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] =
     """The memories by tier, one line each; the links among those in focus; the beliefs that changed.
 
     Each line is `- [day it became true] speaker or name: text (why it is shown; whose word; state; emotions)`;
-    with `ids` also the id of the memory, for a reader who may change it. Line breaks within a text become spaces,
-    so that one line is one memory, and invisible characters are left out; nothing else is altered or cut. The last
-    block says what is missing from the stream. The same stream gives the same text.
+    with `ids` also the id of the memory, for a reader who may change it. Of a long text the passage that answers
+    is shown, with its place. Line breaks within a text become spaces, so that one line is one memory, and
+    invisible characters are left out; nothing else is altered or cut. The last block says what is missing from the
+    stream. The same stream gives the same text.
     """
     tiers = stream.activation_tiers
     blocks = [
@@ -69,11 +70,17 @@ def _block(heading: str, lines: Iterable[str]) -> str:
 
 def _memory_line(node: ConsciousnessNode, entities: Sequence[str], *, ids: bool) -> str:
     name, text = one_line(node.speaker or node.name), one_line(node.description)
-    remarks = [_reason_shown(node, entities), LEVEL_WORDS[node.level], attribution(node)]
+    remarks = [_reason_shown(node, entities), _place(node), LEVEL_WORDS[node.level], attribution(node)]
     if node.resolution_state is not None:
         remarks.append(STATE_NAMES[node.resolution_state].lower())
     remarks += [_emotions(node.emotion_vector), *_ends(node), f"id {node.node_id}" if ids else ""]
     return f"[{_day(node.valid_at)}] {name}{': ' if text else ''}{text} ({_joined(remarks)})"
+
+
+def _place(node: ConsciousnessNode) -> str:
+    """Which part of a long text is shown."""
+    passage = node.passage
+    return f"characters {passage.start}–{passage.end} of {passage.length}" if passage else ""
 
 
 def _joined(remarks: Iterable[str]) -> str:

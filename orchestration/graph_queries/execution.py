@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidates
+from orchestration.ranking.passages import show_best_passages
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import Level
 from schemas.stream import QueryTiming
@@ -26,7 +27,7 @@ GRACE_SECONDS = 0.25
 
 type QueryKind = Literal[
     "vector", "graph", "period", "pools", "records", "anchors", "walk", "resonance",
-    "cue", "words", "lately", "after", "solved", "event_words", "event_likeness",
+    "cue", "words", "lately", "after", "solved", "event_words", "event_likeness", "passages",
 ]  # fmt: skip
 
 
@@ -83,11 +84,18 @@ def collect_candidates(
     candidates = Candidates(known_to=known_to)
     for result in results:
         kind = result.request.kind
+        if kind == "passages":
+            continue
         named = {entity.id for entity in lexicons[result.level].entities} if kind == "graph" else ()
         if kind == "period":
             candidates.add_begun(result.level, result.rows)
         else:
             candidates.add(result.level, result.rows, likeness=kind == "vector", named=named)
+    for result in results:
+        if result.request.kind == "passages":
+            likeness = "embedding" in result.request.values
+            candidates.add_passages(result.level, result.rows, likeness=likeness)
+    show_best_passages(candidates, lexicons)
     return candidates
 
 

@@ -21,7 +21,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import Period, Scope
 from substrate.graphs.graph import GraphTarget, Query
-from substrate.store import search
+from substrate.store import passages, search
 from substrate.store.filters import felt_values
 from substrate.text import name_key, search_form
 
@@ -34,6 +34,14 @@ OVERFETCH = 3
 WIDER = 8
 """A starved search is repeated with this many times the k, then by the exact scan."""
 MAX_K = 4000
+PASSAGE_K = 240
+"""Passages that the index is asked for: those of some twenty long texts."""
+EXACT_PASSAGES = 2000
+"""So many passages are scanned at once, in about 2 ms."""
+PASSAGES_SCANNED = 20_000
+"""So many passages are scanned when the index found them in too few memories: about 20 ms."""
+FEWEST_LONG_TEXTS = 5
+"""With passages of fewer memories among the nearest, the index is asked for more."""
 BROAD_POOL, BROAD_EXPANDED = 160, 60
 """For a broad question: its answer is not among the nearest alone."""
 MIN_POOL = 40
@@ -132,6 +140,8 @@ def build_queries(
         requests.append(build_graph_query(target, lexicon, shared, reach))
         if reach.periods:
             requests.append(build_period_query(target, shared, reach, embedding))
+        if lexicon.passages:
+            requests.append(build_passage_query(target, lexicon, shared, reach.pool, embedding=embedding))
         if intention.plurality is not None:
             words, moment = discriminative_terms(lexicon), view.scope.moment(view.now)
             pools = build_pool_query(intention, intention.plurality, target, words, values=shared, moment=moment)
@@ -176,6 +186,27 @@ def _exact_search(
     if fewest is not None and fewest.label is not None and not target.past:
         return search.MEMBERS_NOW, {**values, "label": fewest.label}
     return (search.THEN if target.past else search.NOW).scan, values
+
+
+def build_passage_query(
+    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], pool: int, *, embedding: Sequence[float]
+) -> QueryRequest:
+    """The passages of long texts by likeness and by words.
+
+    One text may have more passages near the question than the index is asked for: when too few memories are
+    found, it is asked for more, and where that is cheap for all.
+    """
+    texts = passages.THEN if target.past else passages.NOW
+    values = {**values, "limit": pool, "words": "|".join(discriminative_terms(lexicon))}
+    if not embedding:
+        return QueryRequest("passages", target, texts.worded, values)
+    values["embedding"] = list(embedding)
+    everything = (texts.scan, {**values, "k": PASSAGES_SCANNED})
+    if lexicon.passages <= EXACT_PASSAGES:
+        return QueryRequest("passages", target, *everything)
+    more = everything if lexicon.passages <= PASSAGES_SCANNED else (texts.nearest, {**values, "k": MAX_K})
+    nearest = {**values, "k": PASSAGE_K}
+    return QueryRequest("passages", target, texts.nearest, nearest, FEWEST_LONG_TEXTS, (more,))
 
 
 def build_graph_query(

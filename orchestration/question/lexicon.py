@@ -59,11 +59,12 @@ class Lexicon:
     failed: bool = False
     left_out: tuple[Entity, ...] = ()
     language: str = DEFAULT_LANGUAGE
+    passages: int = 0
 
     @classmethod
     def fallback(cls, words: Sequence[str]) -> Lexicon:
         """For a lookup that failed: each word is taken as rare, the graph as large."""
-        return cls(1, _ANY_SIZE, _ANY_SIZE, dict.fromkeys(words, 1), (), failed=True)
+        return cls(1, _ANY_SIZE, _ANY_SIZE, dict.fromkeys(words, 1), (), failed=True, passages=_ANY_SIZE)
 
     def with_named(self, entities: Sequence[Entity]) -> Lexicon:
         """The lexicon of a question that names these memories."""
@@ -108,7 +109,7 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
     for memory in rows.names:
         if not memory.made and memory.id not in entities and _is_named(memory, runs):
             entities[memory.id] = Entity(memory.id, memory.name, speaks=memory.id in person_ids(memory.name))
-    lexicon = Lexicon(rows.memories, rows.traces, rows.past_traces, frequencies)
+    lexicon = Lexicon(rows.memories, rows.traces, rows.past_traces, frequencies, passages=rows.passages)
     return lexicon.with_named(_drop_lookalikes(runs, entities.values()))
 
 

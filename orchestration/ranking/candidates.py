@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Instant
+from substrate.store.passages import FoundPassage, read_beginning, read_places
 from substrate.store.rows import LINK_PLACE, NODE_PLACE
 from substrate.store.search import (
     HOP,
@@ -28,6 +29,14 @@ type Key = tuple[Level, str, int]
 _NO_LINK = (None,) * NODE_START
 
 
+class ShownPassage(NamedTuple):
+    """The part of a long text that is shown: its characters from `start` to before `end`, of `length`."""
+
+    start: int
+    end: int
+    length: int
+
+
 @dataclass(slots=True)
 class Candidate:
     """A memory record in row form: from `NODE_START` on, `row` is in the order of `NODE_COLUMNS`.
@@ -36,7 +45,9 @@ class Candidate:
     `likeness_rank` is its rank by it, from 1; 0 when the vector search did not return it. `hops` is the shortest
     distance from a start node, in links; None when no search over links returned it. `named`: the question names
     it. `begun`: it was found by a period that the question names. `is_other_version`: it is shown because
-    another version of the same memory is.
+    another version of the same memory is. `passages`: those that the queries found of a long text. `shown`: the
+    one that stands for the text in `row`, the beginning where no query found one; None for a text that is shown
+    whole.
     """
 
     key: Key
@@ -47,6 +58,20 @@ class Candidate:
     named: bool = False
     begun: bool = False
     is_other_version: bool = False
+    passages: tuple[FoundPassage, ...] = ()
+    shown: ShownPassage | None = None
+
+    def __post_init__(self) -> None:
+        beginning = read_beginning(self.get("description"))
+        if beginning is not None:
+            text, length = beginning
+            self.show(ShownPassage(0, len(text), length), text)
+
+    def show(self, passage: ShownPassage, text: str) -> None:
+        """Let a passage stand for the long text."""
+        self.row = [*self.row]
+        self.row[NODE_START + NODE_PLACE["description"]] = text
+        self.shown = passage
 
     def get(self, column: str) -> Any:
         """The raw value of a memory column."""
@@ -120,6 +145,31 @@ class Candidates:
             memory.begun = True
             if memory.likeness is None and row[SCORE] is not None:
                 memory.likeness = 1.0 - float(row[SCORE])
+
+    def add_passages(self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool) -> None:
+        """Add the memories of which passages were found. `likeness`: the passages have vectors.
+
+        A memory is as like the question as the nearest of its passages.
+        """
+        for row in rows:
+            key = (level, row[ID], row[VERSION])
+            memory = self.memories.get(key)
+            if memory is None:
+                memory = self.memories[key] = Candidate(key, [*_NO_LINK, *row[NODE_START:]])
+            memory.passages = tuple(read_places(row))
+            nearest = max(passage.likeness for passage in memory.passages)
+            if likeness and (memory.likeness is None or nearest > memory.likeness):
+                memory.likeness = nearest
+            if not likeness:
+                memory.hops = memory.hops or 0
+        self._rank_by_likeness(level)
+
+    def _rank_by_likeness(self, level: Level) -> None:
+        memories = [memory for memory in self.memories.values() if memory.key[0] is level]
+        alike = [memory for memory in memories if memory.likeness_rank or memory.passages]
+        alike.sort(key=lambda memory: (-(memory.likeness or 0.0), memory.key))
+        for rank, memory in enumerate(alike, start=1):
+            memory.likeness_rank = rank
 
     def add_versions(self, level: Level, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:
         """Add other versions of the memories selected; return the keys of those that are no candidates yet.

@@ -23,7 +23,7 @@ from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.consciousness_score import Score, stands_out
 from orchestration.ranking.currency import NO_COMPARISON, Comparison, order_by_currency
 from orchestration.ranking.instructions import LEFT_BEFORE, choose_instructions, find_instructions, is_request
-from orchestration.ranking.relevance import bm25_scores, lexical_text, word_weights
+from orchestration.ranking.relevance import Lengths, bm25_scores, lexical_text, word_weights
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
@@ -167,7 +167,11 @@ def _bm25(
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
         weights[level] = word_weights(counted, lexicon.memories, language)
     texts = {key: lexical_text(memory) for key, memory in memories.items()}
-    return bm25_scores(texts, weights, language=language)
+    lengths = Lengths.in_characters(texts)
+    # The length of a passage is what a long text was cut to: it says nothing of how much was said of the words.
+    passages = {key: lengths.mean[key[0]] for key, memory in memories.items() if memory.shown}
+    lengths = lengths._replace(own={**lengths.own, **passages})
+    return bm25_scores(texts, weights, lengths, language=language)
 
 
 def time_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

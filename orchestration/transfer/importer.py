@@ -16,7 +16,7 @@ from orchestration.dependencies import Deps
 from orchestration.transfer.line_format import Origin
 from orchestration.transfer.record_consistency import Line
 from orchestration.transfer.verification import EmbeddingModel, GraphLine, verify
-from orchestration.writing import records
+from orchestration.writing import passage_filling, passages, records
 from schemas.base import Frozen
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
@@ -191,11 +191,13 @@ class _Drafts:
                 continue
             if kind in (RowKind.MEMORY, RowKind.RECORD):
                 await self._embed(rows)
+            long_texts = passages.mark_long_texts(row["properties"] for row in rows) if kind in _LARGE else []
             if await archive.write_rows(self._draft, kind, rows) != len(rows):
                 raise InvalidRequest(
                     "the export cannot be imported: it lacks the memory at one end of a link",
                     remedy="Export again; nothing was imported.",
                 )
+            await passage_filling.fill(self._draft, long_texts, self._deps.embedder)
         self._progress(self.counts.total(), self._total)
 
     async def _embed(self, rows: Sequence[dict[str, Any]]) -> None:

@@ -16,6 +16,7 @@ from orchestration.validation import (
     validate_field_type,
     validate_node,
 )
+from orchestration.writing.passages import cut, is_long
 from schemas.base import DEEPEST, MAX_TEXT
 from schemas.commands import Correct, Retract
 from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level, ResolutionState
@@ -23,6 +24,7 @@ from schemas.temporal import END_OF_TIME, Instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, RetractLink, ReviseLink, Severity
 from schemas.validation import ValidationResult
 from substrate import stored_maps
+from substrate.store.passages import StoredLongText
 from substrate.store.rows import is_made
 from substrate.store.upkeep import TEXT_READ, LinkEnd, LinkRow, MemoryRow
 
@@ -33,6 +35,8 @@ SEVERITY: Final[Mapping[Kind, Severity]] = {
     "overlap": "error",
     "embedding_missing": "error",
     "embedding_stale": "error",
+    "passages_missing": "error",
+    "passages_stray": "error",
     "closed_end": "warning",
     "duplicate": "warning",
     "junk": "warning",
@@ -117,6 +121,24 @@ def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
     if unset:
         message = f"{', '.join(unset)}: never set, so a default is used"
         yield build_finding("unset_default", graph, identity, message)
+
+
+def find_in_long_texts(texts: Iterable[StoredLongText], graph: SweptGraph) -> Iterator[Finding]:
+    """Yield a finding on each long text that lacks passages."""
+    for text in texts:
+        expected = len(cut(text.text)) if is_long(text.text) else 0
+        if text.stored < expected:
+            message = f"{expected - text.stored} of the {expected} passages of its text are missing"
+            task = attempt(ReEmbed, **graph.fields(), id=text.memory_id, version=text.version)
+            yield build_finding("passages_missing", graph, text.memory_id, message, repair=task)
+
+
+def find_strays(strays: Mapping[str, int], graph: SweptGraph) -> Iterator[Finding]:
+    """Yield a finding on each memory of which passages are stored that no record has."""
+    for memory_id, count in strays.items():
+        message = f"{count} passages are stored of a text that no record has"
+        task = attempt(ReEmbed, **graph.fields(), id=memory_id, version=1)
+        yield build_finding("passages_stray", graph, memory_id, message, repair=task)
 
 
 def attempt[T](make: Callable[..., T], **fields: Any) -> T | None:

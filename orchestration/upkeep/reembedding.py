@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestration.writing import records
+from orchestration.writing.passages import set_apart
 from schemas.errors import Conflict, Unavailable
 from schemas.upkeep import ReembedReport
 from substrate.connection.pool import Connection
@@ -151,6 +152,21 @@ async def _fill(run: Reembedding, graph: Graph) -> None:
                 await _check_not_taken_over(run, graph)
             run.done += len(page)
             run.progress(run.done, max(run.done, run.total))
+    await _fill_passages(run, graph)
+
+
+async def _fill_passages(run: Reembedding, graph: Graph) -> None:
+    """Add the missing traces of passages; they count as part of their records."""
+    after = -1
+    while page := await reembedding.untraced_passages(graph, after):
+        after = page[-1].internal_id
+        vectors = await run.embedder.embed_texts([passage.text for passage in page])
+        rows = [
+            {"handle": passage.handle, "embedding": set_apart(vector, passage.handle) or None}
+            for passage, vector in zip(page, vectors, strict=True)
+        ]
+        if not await reembedding.add_passage_traces(graph, run.target, rows):
+            await _check_not_taken_over(run, graph)
 
 
 async def _check_not_taken_over(run: Reembedding, graph: Graph) -> None:
@@ -196,9 +212,9 @@ async def _clear(run: Reembedding, graph: Graph) -> None:
     if stamp.other_state != CLEARING:
         return
     run.connection.generations[graph.name] = stamp.generation
-    for past in (False, True):
+    for query in reembedding.CLEARING_QUERIES:
         begun = time.perf_counter()
-        while await reembedding.clear_traces(graph, past=past):
+        while await reembedding.clear_traces(graph, query):
             await asyncio.sleep(time.perf_counter() - begun)
             begun = time.perf_counter()
     await reembedding.end(graph)

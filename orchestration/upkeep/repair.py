@@ -9,7 +9,7 @@ import orjson
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.writing import records
+from orchestration.writing import passage_filling, passages, records
 from orchestration.writing.changes import lower_source
 from schemas.commands import Correct, Retract, Writer
 from schemas.errors import NotFound
@@ -27,6 +27,7 @@ from schemas.upkeep import (
 from substrate.bitemporal import REPAIR_PREFIX, is_open
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+from substrate.store import passages as store
 from substrate.store import reader, rows, upkeep
 
 NOBODY: Final = Writer()
@@ -100,15 +101,23 @@ async def _with_source(graph: Graph, task: ApplyCommand, highest: Source) -> Ret
 
 
 async def _re_embed(graph: Graph, task: ReEmbed, deps: Deps) -> bool:
+    erased = await store.erase_strays(graph, task.id)
     row = await reader.memory(graph, task.id)
     if row is None:
-        return False
+        return erased > 0
     record = rows.record(row)
     if record.version != task.version or not is_open(record):
         return False
     [embedding] = await deps.embedder.embed_texts([records.embedded_text(record.content)])
     emotion = records.felt_trace(record.content, task.id, task.version)
-    return await upkeep.re_embed(graph, task.id, task.version, embedding=embedding or None, emotion=emotion)
+    if not await upkeep.re_embed(graph, task.id, task.version, embedding=embedding or None, emotion=emotion):
+        return False
+    contents = [{**record.content, "id": task.id}]
+    for text in passages.mark_long_texts(contents):
+        if not await store.mark_long_text(graph, task.id, task.version, text.digest):
+            return False
+        await passage_filling.fill(graph, [text], deps.embedder)
+    return True
 
 
 async def _close_record(graph: Graph, task: CloseRecord, now: Instant, writer: Writer) -> bool:

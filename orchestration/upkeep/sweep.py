@@ -18,7 +18,9 @@ from orchestration.upkeep.findings import (
     SweptGraph,
     build_finding,
     find_in_link,
+    find_in_long_texts,
     find_in_memory,
+    find_strays,
     given_of,
     is_open,
     memory_texts,
@@ -26,13 +28,14 @@ from orchestration.upkeep.findings import (
 )
 from orchestration.upkeep.metadata_quality import MetadataQuality
 from orchestration.validation import given_of_link
+from orchestration.writing.passages import LONG
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.upkeep import Finding, GraphCounts, Kind, SweepAnswer, SweepReport, SweepRequest
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
-from substrate.store import reader, upkeep
+from substrate.store import passages, reader, upkeep
 from substrate.store.upkeep import MemoryRow, RecordRow, Share
 
 REST: Final = 2.0
@@ -190,10 +193,22 @@ async def _sweep_pages(run: Sweep, batch: Batch, report_page: Callable[[], None]
         await run.rest()
         await _sweep_links(page, run)
         await _sweep_versions(page, run)
+        await _sweep_long_texts(page, run)
         report_page()
         if run.nodes >= limit:
             return after
+    if batch.limit is None:
+        run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
     return None
+
+
+async def _sweep_long_texts(page: Sequence[MemoryRow], run: Sweep) -> None:
+    """Find the long texts of the page that lack passages."""
+    places = [row.internal_id for row in page]
+    for some in batched(places, upkeep.CONTENTS_A_READ):
+        texts = await passages.read_long_texts(run.graph, some, LONG)
+        run.ledger.add(find_in_long_texts(texts, run.swept))
+    await run.rest()
 
 
 def _sweep_memory(row: MemoryRow, run: Sweep) -> None:

@@ -16,7 +16,7 @@ from uuid import uuid4
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import chain_rows, receipts, restatements, simulation
+from orchestration.writing import chain_rows, passage_filling, receipts, records, restatements, simulation
 from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
@@ -47,12 +47,13 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
     if not commands:
         return []
     _check_list(commands)
-    applied = await _apply_with_retries(commands, deps, now)
+    trimmed = [records.trim_command(command) for command in commands]
+    applied = await _apply_with_retries([each.command for each in trimmed], deps, now)
     if applied is None:
         raise Unavailable(
             "other writers keep changing the same records; nothing was applied", remedy="Try again in a moment."
         )
-    return applied
+    return [receipts.with_note(receipt, each.note) for receipt, each in zip(applied, trimmed, strict=True)]
 
 
 async def apply_one(command: Command, deps: Deps, now: Instant) -> WriteReceipt:
@@ -208,12 +209,14 @@ async def _write(graph: Graph, simulated: Simulation, retry: RetryState, deps: D
     if changed.new:
         await deps.graphs.for_writing(graph.name, simulated.times.now)
     try:
-        return await transactions.write(graph, simulation.expected_state(chains), changed)
+        later = await transactions.write(graph, simulation.expected_state(chains), changed)
     except Conflict:
         return None  # another writer stored one of the ids just now; the next attempt reads it
     finally:
         if changed.sent_again:
             retry.unanswered.update(receipt["command_id"] for receipt in changed.receipts)
+    await passage_filling.fill(graph, chain_rows.long_texts(chains), deps.embedder)
+    return later
 
 
 async def read_stored(

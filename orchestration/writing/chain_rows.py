@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orchestration.writing import records
+from orchestration.writing import passages, records
+from orchestration.writing.passages import LongText
 from orchestration.writing.version_chain import VersionChain
 from substrate.bitemporal import Record, is_open
 from substrate.store import rows
@@ -21,6 +22,15 @@ def texts_to_embed(chains: Iterable[VersionChain]) -> list[str]:
         sources = [chain.content_source(version) for version in chain.records] if chain.is_changed else []
         texts |= {source.text: None for source in sources if source.text is not None}
     return list(texts)
+
+
+def long_texts(chains: Iterable[VersionChain]) -> list[LongText]:
+    """The long texts that changed chains may be the first to have, each once."""
+    found: list[LongText] = []
+    for chain in chains:
+        sources = [chain.content_source(version) for version in chain.records] if chain.is_changed else []
+        found += passages.long_texts((source.changes for source in sources), chain.id)
+    return list(dict.fromkeys(found))
 
 
 def add_rows(chains: Iterable[VersionChain], vectors: Vectors, changed: TransactionRows) -> None:

@@ -128,3 +128,10 @@ def refuse(command: Command, refusal: Refusal, *, command_id: str, record_id: st
         current_version=refusal.current_version,
         warnings=command.notes,
     )
+
+
+def with_note(receipt: WriteReceipt, note: str | None) -> WriteReceipt:
+    """The receipt with the note among its warnings, if the command was applied now."""
+    if note is None or receipt.status == "refused" or receipt.duplicate:
+        return receipt
+    return receipt.model_copy(update={"warnings": (*receipt.warnings, note)})

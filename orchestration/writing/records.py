@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
+from orchestration.writing.passages import LONG, text_digest, trim_runaway
 from schemas.commands import Command, LinkRevision, Revision
 from schemas.memory import Source
 from schemas.temporal import Instant, to_instant
@@ -33,20 +34,39 @@ def fingerprint(command: Command) -> int:
     return int.from_bytes(digest) >> 11
 
 
+class TrimmedCommand(NamedTuple):
+    """A command without what a runaway model left at the end of its text; `note` says what was cut."""
+
+    command: Command
+    note: str | None = None
+
+
+def trim_command(command: Command) -> TrimmedCommand:
+    """The command with its text as it is stored."""
+    text = getattr(command, "description", None)
+    trimmed = trim_runaway(text) if isinstance(text, str) else None
+    if trimmed is None or trimmed.note is None:
+        return TrimmedCommand(command)
+    return TrimmedCommand(command.model_copy(update={"description": trimmed.text}), trimmed.note)
+
+
 def instant(moment: Any, otherwise: Instant) -> Instant:
     """The instant of a datetime, or `otherwise` when there is none."""
     return otherwise if moment is None else to_instant(moment)
 
 
 def embedded_text(content: Mapping[str, Any]) -> str:
-    """The text to embed: `speaker: text` for what somebody said, `name. text` for other memories."""
-    if _is_said(content):
-        return f"{content['speaker']}: {content.get('description', '')}"
-    return f"{content['name']}. {content.get('description') or ''}".strip()
+    """The text to embed: `speaker: text` for what somebody said, `name. text` for other memories.
+
+    Of a long text it is the beginning: no model reads all of it at once, and some refuse it.
+    """
+    text = (content.get("description") or "")[:LONG]
+    return f"{content['speaker']}: {text}" if _is_said(content) else f"{content['name']}. {text}".strip()
 
 
 def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] | None) -> dict[str, Any]:
-    """The properties stored only for search: text in normal form, names, emotion names, length in words."""
+    """The properties stored only for search: text in normal form, names, emotion names, length in words, and for a
+    long text the number by which its passages are found."""
     labels = " ".join(words(_goal_and_labels(content)))
     normal = search_text(content["name"], content.get("description") or "")
     return {
@@ -55,6 +75,7 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
         "entity_names": _entity_names(content),
         "emotions": sorted(normal_emotions(emotions)) if emotions else None,
         "terms": count_terms(content),
+        "passages": text_digest(content.get("description")),
         "text_key": words_key(" ".join(words(content.get("description") or content["name"]))),
     }
 

@@ -35,11 +35,15 @@ type Erase = EraseMemory | EraseEpisode | EraseCitizen
 
 
 class Removed(Frozen):
-    """The number of removed items. `records`: past records; `states`: records of the citizen's own state."""
+    """The number of removed items.
+
+    `records`: past records; `passages`: parts of long texts; `states`: records of the citizen's own state.
+    """
 
     memories: int = 0
     records: int = 0
     traces: int = 0
+    passages: int = 0
     links: int = 0
     past_links: int = 0
     tags: int = 0

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from pydantic import Discriminator, Field, TypeAdapter, model_validator
 
-from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit
+from schemas.base import Emotions, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
 from schemas.commands.base import (
     ChangeCommand,
     Command,
@@ -43,7 +43,7 @@ class Remember(Command):
     id: Identifier | None = None
     node_type: Name = "Memory"
     name: Name
-    description: Text = ""
+    description: LongText = ""
     valid_at: Moment | None = None
     invalid_at: Moment | None = None
     energy: Unit = 0.5
@@ -91,7 +91,7 @@ class Revision(StretchCommand):
     id: Identifier
     node_type: Name | None = None
     name: Name | None = None
-    description: Text | None = None
+    description: LongText | None = None
     energy: Unit | None = None
     confidence: Unit | None = None
     emotion_vector: Emotions | None = None

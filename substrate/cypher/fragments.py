@@ -22,6 +22,7 @@ NODE_UPKEEP: Final = (
     "emotions",
     "terms",
     "text_key",
+    "passages",
     "command_id",
     "key_id",
     "known_as_happened",
@@ -177,6 +178,22 @@ def _one_of(name: str, column: str, values: str) -> str:
 def node_columns(name: str) -> str:
     """The columns of the memory `name`, in the order of `NODE_COLUMNS`."""
     return columns_of(name, NODE_COLUMNS)
+
+
+BEGINNING: Final = 1000
+"""So many characters of a long text are read where it is not known which passage of it answers."""
+CUT_MARK: Final = "\x01"
+"""Stands between the beginning of a long text and the number of all its characters; no text holds it."""
+
+
+def found_columns(name: str) -> str:
+    """`node_columns`, with only the beginning of a long text: a question shows one passage of it."""
+    text = f"{name}.description"
+    cut = (
+        f"CASE WHEN {name}.passages IS NULL THEN {text} "
+        f"ELSE left({text}, {BEGINNING}) + '{CUT_MARK}' + toString(size({text})) END"
+    )
+    return ", ".join(cut if column == "description" else f"{name}.{column}" for column in NODE_COLUMNS)
 
 
 def link_columns(name: str) -> str:

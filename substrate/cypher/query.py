@@ -6,20 +6,22 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
-_FIRST: Final = {"Trace": "Trace", "PastTrace": "PastTrace", "HAS_TRACE": "HAS_TRACE"}
-_SECOND: Final = {"Trace": "TraceB", "PastTrace": "PastTraceB", "HAS_TRACE": "HAS_TRACE_B"}
-TRACE_LABELS: Final = tuple(names[label] for names in (_FIRST, _SECOND) for label in ("Trace", "PastTrace"))
+_LABELS: Final = ("Trace", "PastTrace", "PassageTrace")
+_FIRST: Final = {**{label: label for label in _LABELS}, "HAS_TRACE": "HAS_TRACE"}
+_SECOND: Final = {**{label: f"{label}B" for label in _LABELS}, "HAS_TRACE": "HAS_TRACE_B"}
+TRACE_LABELS: Final = tuple(names[label] for names in (_FIRST, _SECOND) for label in _LABELS)
 TRACE_TYPES: Final = tuple(names["HAS_TRACE"] for names in (_FIRST, _SECOND))
 """Labels and relationship types of the trace nodes of both generations, as they are stored."""
-_PLACEHOLDER: Final = re.compile(r"\b(?:Other)?(?:Past)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
+_PLACEHOLDER: Final = re.compile(r"\b(?:Other)?(?:Past|Passage)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
 
 
 class Query(NamedTuple):
     """A query text, and its name in errors and timings.
 
     The vectors of a graph are on trace nodes of one of two generations, so that vectors of another model can be
-    added beside those in use. A text writes `Trace`, `PastTrace` and `HAS_TRACE` for the generation in use, and
-    `OtherTrace`, `OtherPastTrace` and `HAS_OTHER_TRACE` for the other one.
+    added beside those in use. A text writes `Trace`, `PastTrace`, `PassageTrace` and `HAS_TRACE` for the
+    generation in use, and `OtherTrace`, `OtherPastTrace`, `OtherPassageTrace` and `HAS_OTHER_TRACE` for the other
+    one.
     """
 
     name: str
@@ -31,7 +33,7 @@ class Query(NamedTuple):
 
 
 def trace_role(label: str) -> str:
-    """`Trace` or `PastTrace` for a stored label of either generation; any other label unchanged."""
+    """The label without its generation, for a stored label of a trace; any other label unchanged."""
     roles = {stored: role for names in (_FIRST, _SECOND) for role, stored in names.items()}
     return roles.get(label, label)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 """Graphs with an older version are migrated by `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
@@ -26,6 +26,8 @@ INDEXES: Final = (
     Query("index_state_version", "CREATE INDEX FOR (s:PastState) ON (s.version)"),
     Query("index_state_begun", "CREATE INDEX FOR (s:PastState) ON (s.valid_at)"),
     Query("index_state_cell", "CREATE INDEX FOR (s:PastState) ON (s.cell)"),
+    Query("index_passage_memory", "CREATE INDEX FOR (q:Passage) ON (q.memory_id)"),
+    Query("index_passage_handle", "CREATE INDEX FOR (q:Passage) ON (q.handle)"),
     Query("index_past_link_handle", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)"),
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
     Query(
@@ -37,6 +39,7 @@ INDEXES: Final = (
         "fulltext_past",
         "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names)",
     ),
+    Query("fulltext_passage", "CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text)"),
 )
 """Indexes that do not depend on the embedder.
 
@@ -48,17 +51,23 @@ UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"), ("Receipt", "comm
 """Constraints: label and property."""
 
 
-_PRESENT_AND_PAST: Final = ("Trace", "PastTrace")
-OTHER_TRACES: Final = ("OtherTrace", "OtherPastTrace")
+_TRACES: Final = ("Trace", "PastTrace", "PassageTrace")
+OTHER_TRACES: Final = ("OtherTrace", "OtherPastTrace", "OtherPassageTrace")
 
 
-def vector_indexes(
-    dimension: int, emotions: int, labels: tuple[str, ...] = _PRESENT_AND_PAST
-) -> tuple[Query, ...]:
-    """Return the vector indexes of embeddings and emotions for each label; `dimension` 0 means no embeddings."""
+def vector_indexes(dimension: int, emotions: int, labels: tuple[str, ...] = _TRACES) -> tuple[Query, ...]:
+    """Return the vector indexes of embeddings and emotions for each label; `dimension` 0 means no embeddings.
+
+    The passages of a memory have no emotions of their own.
+    """
     sizes = {"embedding": dimension, "emotion": emotions}
     columns = [column for column, size in sizes.items() if size]
-    return tuple(_vector_index(label, column, sizes[column]) for label in labels for column in columns)
+    pairs = [(label, column) for label in labels for column in columns]
+    return tuple(
+        _vector_index(label, column, sizes[column])
+        for label, column in pairs
+        if column == "embedding" or not label.endswith("PassageTrace")
+    )
 
 
 def _vector_index(label: str, column: str, dimension: int) -> Query:
@@ -73,7 +82,7 @@ def _vector_index(label: str, column: str, dimension: int) -> Query:
 DROP_OTHER_INDEXES: Final = tuple(
     Query(f"drop_{label.lower()}_{column}", f"DROP VECTOR INDEX FOR (n:{label}) ON (n.{column})")
     for label in OTHER_TRACES
-    for column in ("embedding", "emotion")
+    for column in (("embedding",) if label == "OtherPassageTrace" else ("embedding", "emotion"))
 )
 """Drop the vector indexes of the generation that is not in use."""
 

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from schemas.errors import StoreMisfit
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.query import Query
-from substrate.cypher.schema import SCHEMA_VERSION
+from substrate.cypher.schema import READ_STAMP, SCHEMA_VERSION
 from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
 
@@ -83,6 +83,22 @@ INDEX_BEGUN: Final = Query("index_node_begun", "CREATE INDEX FOR (n:Consciousnes
 INDEX_PAST_BEGUN: Final = Query("index_past_begun", "CREATE INDEX FOR (n:PastVersion) ON (n.valid_at)")
 
 
+INDEX_PASSAGE_MEMORY: Final = Query("index_passage_memory", "CREATE INDEX FOR (q:Passage) ON (q.memory_id)")
+INDEX_PASSAGE_HANDLE: Final = Query("index_passage_handle", "CREATE INDEX FOR (q:Passage) ON (q.handle)")
+FULLTEXT_PASSAGE: Final = Query(
+    "fulltext_passage", "CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text)"
+)
+
+
+def _index_passages(dimension: int) -> Query:
+    return Query(
+        "vector_passagetrace_embedding",
+        "CREATE VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding) OPTIONS "
+        f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
+        "M: 16, efConstruction: 200, efRuntime: 100}",
+    )
+
+
 class CreateIndex(NamedTuple):
     query: Query
 
@@ -94,13 +110,17 @@ class CreateUnique(NamedTuple):
     column: str
 
 
+class IndexPassages(NamedTuple):
+    """Creates the vector index of passages for the embedding in use; none for a graph without embeddings."""
+
+
 class ChangeRecords(NamedTuple):
     """Changes records page by page; the query returns the last internal id of its page, and no row at the end."""
 
     query: Query
 
 
-type Step = CreateIndex | CreateUnique | ChangeRecords
+type Step = CreateIndex | CreateUnique | IndexPassages | ChangeRecords
 
 
 class Migration(NamedTuple):
@@ -145,6 +165,16 @@ MIGRATIONS: Final = (
     Migration(
         5, "standing instructions are found by an index", (CreateIndex(INDEX_RULE), CreateIndex(INDEX_PAST_RULE))
     ),
+    Migration(
+        6,
+        "a long text is searched in passages",
+        (
+            CreateIndex(INDEX_PASSAGE_MEMORY),
+            CreateIndex(INDEX_PASSAGE_HANDLE),
+            CreateIndex(FULLTEXT_PASSAGE),
+            IndexPassages(),
+        ),
+    ),
 )
 
 
@@ -172,9 +202,18 @@ async def _run(graph: Graph, step: Step) -> None:
     async with indexes.index_lock(graph.connection):
         if isinstance(step, CreateIndex):
             await indexes.create_index(graph, step.query)
+        elif isinstance(step, IndexPassages):
+            await _index_passages_in_use(graph)
         else:
             await indexes.create_unique(graph, step.label, step.column)
         await indexes.wait_operational(graph)
+
+
+async def _index_passages_in_use(graph: Graph) -> None:
+    [[_, _, dimension, _, generation, *_]] = await graph.read(READ_STAMP)
+    if dimension:
+        graph.connection.generations[graph.name] = generation
+        await indexes.create_index(graph, _index_passages(dimension))
 
 
 async def _change_records(graph: Graph, query: Query) -> None:

@@ -50,6 +50,13 @@ LACKING: Final = Query("lacking", _lacking("ConsciousnessNode"))
 LACKING_PAST: Final = Query("lacking_past", _lacking("PastVersion"))
 """The next records without a trace of the new generation: internal id, id of the old trace, content."""
 
+LACKING_PASSAGES: Final = Query(
+    "lacking_passages",
+    "MATCH (q:Passage) WHERE id(q) > $after AND outdegree(q, 'HAS_OTHER_TRACE') = 0 WITH q LIMIT $rows "
+    "RETURN id(q), q.handle, q.text ORDER BY id(q)",
+)
+"""The next passages without a trace of the new generation."""
+
 _NEW: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
 _UNLESS_TRACED: Final = "outdegree(n, 'HAS_OTHER_TRACE') = 0 "
 
@@ -77,11 +84,18 @@ TRACE_PAST: Final = Query(
 )
 """The same for past records; those that shared an old trace share a new one."""
 
+TRACE_PASSAGES: Final = Query(
+    "trace_passages",
+    f"{_STAMP} WHERE {_WANTED} WITH m UNWIND $rows AS r WITH r MATCH (n:Passage {{handle: r.handle}}) "
+    f"WHERE {_UNLESS_TRACED} WITH r, n "
+    "CREATE (n)-[:HAS_OTHER_TRACE]->(:OtherPassageTrace {embedding: vecf32(r.embedding)}) RETURN count(n)",
+)
+
 SWITCH: Final = Query(
     "switch_generation",
     f"{_STAMP} WHERE m.other_state = 'filling' AND {_TARGET} CALL db.meta.stats() YIELD labels, relTypes "
     "WITH m, m.embedding_model AS model, m.dimension AS dimension, coalesce(m.generation, 0) AS generation, "
-    "coalesce(labels.ConsciousnessNode, 0) + coalesce(labels.PastVersion, 0) "
+    "coalesce(labels.ConsciousnessNode, 0) + coalesce(labels.PastVersion, 0) + coalesce(labels.Passage, 0) "
     "- coalesce(relTypes.HAS_OTHER_TRACE, 0) AS lacking WHERE lacking <= $tolerated "
     "SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.generation = 1 - generation, "
     "m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving' RETURN lacking",
@@ -97,6 +111,10 @@ CLOSE: Final = Query(
 
 CLEAR: Final = Query("clear", "MATCH (t:OtherTrace) WITH t LIMIT $rows DELETE t RETURN count(t)")
 CLEAR_PAST: Final = Query("clear_past", "MATCH (t:OtherPastTrace) WITH t LIMIT $rows DELETE t RETURN count(t)")
+CLEAR_PASSAGES: Final = Query(
+    "clear_passages", "MATCH (t:OtherPassageTrace) WITH t LIMIT $rows DELETE t RETURN count(t)"
+)
+CLEARING_QUERIES: Final = (CLEAR, CLEAR_PAST, CLEAR_PASSAGES)
 """Deletes the next `$rows` traces of the other generation."""
 
 END: Final = Query(
@@ -176,6 +194,24 @@ def _key(record: UntracedRecord) -> dict[str, Any]:
     return {"id": record.id, "version": record.version, "created_at": record.created_at}
 
 
+class UntracedPassage(NamedTuple):
+    """A passage without a trace of the new generation."""
+
+    internal_id: int
+    handle: str
+    text: str
+
+
+async def untraced_passages(graph: Graph, after: int) -> list[UntracedPassage]:
+    """Return the next passages after the internal id `after` that have no new trace; empty at the end."""
+    return [UntracedPassage(*row) for row in await graph.read(LACKING_PASSAGES, after=after, rows=ROWS)]
+
+
+async def add_passage_traces(graph: Graph, target: EmbeddingTarget, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Add new traces to passages, by `handle` and `embedding`; returns how many were added."""
+    return await _write(graph, TRACE_PASSAGES, target, rows)
+
+
 async def _write(graph: Graph, query: Query, target: EmbeddingTarget, rows: Sequence[Mapping[str, Any]]) -> int:
     [[count]] = await graph.write(query, rows=list(rows), open=END_OF_TIME, **target._asdict())
     return int(count)
@@ -191,9 +227,10 @@ async def close_generation(graph: Graph, stamp: Stamp) -> None:
     await graph.write(CLOSE, generation=stamp.generation)
 
 
-async def clear_traces(graph: Graph, *, past: bool) -> int:
-    """Delete up to `ROWS` traces of the generation that is not in use; returns how many were deleted."""
-    return int((await graph.write(CLEAR_PAST if past else CLEAR, rows=ROWS))[0][0])
+async def clear_traces(graph: Graph, query: Query) -> int:
+    """Delete up to `ROWS` traces of the generation that is not in use, by one of `CLEARING_QUERIES`; returns how
+    many were deleted."""
+    return int((await graph.write(query, rows=ROWS))[0][0])
 
 
 async def end(graph: Graph) -> None:

@@ -30,7 +30,7 @@ NEWEST_SCHEMA: Final = schema.SCHEMA_VERSION
 """The schema version that this release writes; it reads this one and all before it."""
 UNIQUE_PROPERTY: Final = dict(schema.UNIQUE)
 """The property that the engine keeps unique, by label."""
-_BESIDE: Final = (*TRACE_LABELS, "PastVersion", "SubstrateMeta")
+_BESIDE: Final = (*TRACE_LABELS, "PastVersion", "Passage", "SubstrateMeta")
 
 PAST_STATE: Final = "PastState"
 STATE_LABELS: Final = ("CitizenState", PAST_STATE)
@@ -38,7 +38,7 @@ STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 LONE_LABELS: Final = (*STATE_LABELS, "Receipt")
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset(
-    ("ConsciousnessNode", "PastVersion", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
+    ("ConsciousnessNode", "PastVersion", "Passage", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
 )
 KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *TRACE_TYPES))
 VECTORS: Final = ("embedding", "emotion")

@@ -17,6 +17,7 @@ from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.store.archive import STATE_LABELS, count_stored, draft_names
+from substrate.store.passages import erase_passages
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
@@ -58,9 +59,15 @@ ERASE_MEMORIES: Final = Query(
     "erase_memories",
     f"{_THOSE} WHERE outdegree(n, 'HAD') = 0 OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
     "WITH collect(DISTINCT n) AS memories, collect(DISTINCT t) AS traces "
-    "FOREACH (n IN memories | DELETE n) FOREACH (t IN traces | DELETE t) RETURN size(memories), size(traces)",
+    "OPTIONAL MATCH (q:Passage) WHERE q.memory_id IN $ids "
+    "OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_OTHER_TRACE]->(qt) "
+    "WITH memories, traces, collect(DISTINCT q) AS passages, collect(DISTINCT qt) AS parts "
+    "FOREACH (t IN parts | DELETE t) FOREACH (q IN passages | DELETE q) "
+    "FOREACH (n IN memories | DELETE n) FOREACH (t IN traces | DELETE t) "
+    "RETURN size(memories), size(traces) + size(parts), size(passages)",
 )
-"""Deletes memories without past records, with their traces and remaining relationships. Rows: memories, traces."""
+"""Deletes memories without past records, with their traces and remaining relationships, and the passages that were
+stored while the others were deleted. Rows: memories, traces, passages."""
 
 ERASE_RECEIPTS: Final = Query(
     "erase_receipts",
@@ -168,8 +175,9 @@ async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
     while (row := await _write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
         removed += Counter(records=row[0], traces=row[1])
     removed["receipts"] += await erase_receipts(graph, ids, [])
+    removed += Counter((await erase_passages(graph, ids))._asdict())
     row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
-    return removed + Counter(memories=row[0], traces=row[1])
+    return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
 
 
 async def _erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
@@ -262,6 +270,7 @@ async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Co
         memories=labels.get("ConsciousnessNode", 0),
         records=labels.get("PastVersion", 0),
         traces=sum(labels.get(label, 0) for label in TRACE_LABELS),
+        passages=labels.get("Passage", 0),
         links=types.get("LINK", 0),
         past_links=types.get("PAST_LINK", 0),
         tags=labels.get("Tag", 0),

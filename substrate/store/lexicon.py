@@ -21,7 +21,8 @@ NAMES_PER_PHRASE: Final = 64
 _SIZES: Final = (
     "CALL db.meta.stats() YIELD labels "
     "UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], "
-    "['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion]] AS size "
+    "['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion], "
+    "['passages', labels.Passage]] AS size "
     "RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, "
     "null AS name, null AS aliases, null AS node_type, null AS unset "
 )
@@ -82,6 +83,7 @@ class LexiconRows(NamedTuple):
     records: dict[str, int]
     past_records: dict[str, int]
     names: list[NamedMemory]
+    passages: int = 0
 
 
 async def look_up(
@@ -98,7 +100,7 @@ async def look_up(
 
 def read_rows(rows: Sequence[Row]) -> LexiconRows:
     """The rows of a lexicon query as named values."""
-    sizes = dict.fromkeys(("memories", "traces", "past_traces", "past_versions"), 0)
+    sizes = dict.fromkeys(("memories", "traces", "past_traces", "past_versions", "passages"), 0)
     counts: dict[str, dict[str, int]] = {"word": {}, "past_word": {}}
     names: list[NamedMemory] = []
     for kind, key, amount, name, aliases, node_type, unset in rows:

@@ -17,7 +17,7 @@ from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Instant, Scope
 from schemas.wave_signal import Channel, Resonance
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, fits, node_columns, records_of, visible
+from substrate.cypher.fragments import degree_now, fits, found_columns, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import NodeRange, find_newest
@@ -216,7 +216,7 @@ def _statement(*, now: bool, filtered: bool = False) -> str:
         "WITH *, total / $all_weights * suppression * boost AS resonance "
         "ORDER BY resonance DESC, m.id, m.version LIMIT $limit "
         f"RETURN resonance, total, suppression, boost, {', '.join(TERMS)}, "
-        f"string.join(around, '|'), {node_columns('m')} ORDER BY resonance DESC, m.id, m.version"
+        f"string.join(around, '|'), {found_columns('m')} ORDER BY resonance DESC, m.id, m.version"
     )
 
 

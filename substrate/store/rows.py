@@ -21,6 +21,7 @@ from schemas.memory import (
     Level,
     LinkRecord,
     MemoryRecord,
+    Passage,
     ResolutionState,
     Source,
 )
@@ -28,6 +29,7 @@ from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, 
 from substrate import stored_maps
 from substrate.bitemporal import Record
 from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
+from substrate.store.passages import read_beginning
 
 type _Readers = Sequence[tuple[str, Callable[[Any], Any]]]
 
@@ -186,6 +188,9 @@ def _shown_session(name: str, text: str | None, extra: Mapping[str, Any] | None)
 
 
 def _with_shown_name(fields: dict[str, Any]) -> dict[str, Any]:
+    if (beginning := read_beginning(fields.get("description"))) is not None:
+        passage = Passage(start=0, end=len(beginning.text), length=beginning.length)
+        fields = {**fields, "description": beginning.text, "passage": passage}
     name, text = fields.get("name"), fields.get("description")
     if name is None:
         return fields

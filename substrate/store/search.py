@@ -16,8 +16,8 @@ from substrate.cypher.fragments import (
     LINK_COLUMNS,
     NODE_COLUMNS,
     felt,
+    found_columns,
     link_columns,
-    node_columns,
     records_of,
     tells,
     uncrowded_now,
@@ -55,7 +55,7 @@ MAX_INSTRUCTIONS: Final = 40
 first."""
 
 _STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
-_ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
+_ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {found_columns('m')}"
 
 
 def count_starts(rows: Sequence[Sequence[Any]]) -> int:
@@ -288,7 +288,7 @@ def _pools(*labels: str) -> str:
     pools = [pool(label) for pool in (_find_recent, _find_matching, _draw) for label in labels]
     return (
         f"CALL {{ {'UNION ALL '.join(pools)} }} WITH DISTINCT m, null AS e  "
-        f"RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, {link_columns('e')}, {node_columns('m')}"
+        f"RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, {link_columns('e')}, {found_columns('m')}"
     )
 
 
@@ -302,7 +302,7 @@ def _begun(label: str) -> str:
 
 _BEGUN_ROW: Final = (
     "WITH m, score, null AS e RETURN 0 AS hop, score, null AS source, null AS target, "
-    f"{link_columns('e')}, {node_columns('m')}"
+    f"{link_columns('e')}, {found_columns('m')}"
 )
 
 
@@ -376,7 +376,7 @@ RECORDS_OF: Final = Query(
     "ORDER BY near DESC, m.created_at DESC, m.version DESC "
     "WITH i, collect(m) AS records WITH records[..$most_of_one] AS kept, size(records) AS held "
     "UNWIND range(0, size(kept) - 1) AS place WITH place, kept[place] AS m, held "
-    f"ORDER BY place, m.id LIMIT $most_of_all RETURN held, {node_columns('m')}",
+    f"ORDER BY place, m.id LIMIT $most_of_all RETURN held, {found_columns('m')}",
 )
 """The records of some memories in the scope, at most `$most_of_one` of each: those known from or until one of the
 instants `$touching`, then the newest."""

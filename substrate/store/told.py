@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
-from substrate.cypher.fragments import fits, link_columns, node_columns, visible
+from substrate.cypher.fragments import fits, found_columns, link_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
@@ -27,7 +27,7 @@ MOST_SOLVED: Final = 40
 """At most so many memories after one, the first; and so many resolutions in all."""
 
 _OWN: Final = f"s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND {fits('s')}"
-_COLUMNS: Final = f"{link_columns('e')}, {node_columns('m')}"
+_COLUMNS: Final = f"{link_columns('e')}, {found_columns('m')}"
 
 
 def _lately(label: str) -> str:

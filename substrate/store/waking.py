@@ -17,8 +17,8 @@ from substrate.cypher.fragments import (
     HUB,
     felt,
     fits,
+    found_columns,
     link_columns,
-    node_columns,
     uncrowded_now,
     uncrowded_then,
     visible,
@@ -179,7 +179,7 @@ _STARTS: Final = (
     "RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m "
 )
 
-_ROW: Final = f"}} RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
+_ROW: Final = f"}} RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {found_columns('m')}"
 
 
 def _with_neighbours(time: _Time) -> str:

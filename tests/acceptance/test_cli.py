@@ -303,7 +303,7 @@ def test_a_file_of_commands_is_taken_in_as_a_whole_or_not_at_all(command: Comman
         (("remember", "x", "-c", "mira-1", "--emotion", "joy=nan"), 2),
         (("remember", "x", "-c", "mira-1", "--valid-at", "0001-01-01"), 2),
         (("remember", "x\x07", "-c", "mira-1"), 2),
-        (("remember", "y" * 200_000, "-c", "mira-1"), 2),
+        (("remember", "y" * 7_000_000, "-c", "mira-1"), 2),
         (("history", "nothing", "-c", "mira-1"), 4),
         (("history", "nothing", "-c", "nobody"), 4),
         (("history", "nothing", "--level", "N2"), 4),

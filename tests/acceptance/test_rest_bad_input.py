@@ -35,7 +35,7 @@ NOT_VALID = [
     ("memories", {**MEMORY, "tags": ["fine", "\x1b[31m"]}, "tags.1: contains a control character"),
     ("memories", {**MEMORY, "valid_at": "yesterday"}, "valid_at: "),
     ("memories", {**MEMORY, "valid_at": "1200-01-01T00:00:00Z"}, "valid_at: times must lie between"),
-    ("memories", {**MEMORY, "description": "x" * 2_000_000}, "description: String should have at most"),
+    ("memories", {**MEMORY, "description": "x" * 7_000_000}, "description: String should have at most"),
     ("memories", {**MEMORY, "emotion_vector": {"x" * 2_000_000: 0.5}}, "emotion_vector.x"),
     ("memories", {**MEMORY, "command": "retract"}, "command: "),
     ("memories", "n", "Input should be a valid dictionary"),
@@ -63,7 +63,7 @@ NOT_VALID = [
     ("episodes", {**EPISODE, "messages": ["hello"]}, "messages.0: "),
     ("episodes", {**EPISODE, "messages": [{"text": "hello"}]}, "has no speaker"),
     ("episodes", {**EPISODE, "messages": [{"speaker": "Ada", "text": 1}]}, "not a text"),
-    ("episodes", {**EPISODE, "messages": [{"speaker": "Ada", "text": "x" * 2_000_000}]}, "characters"),
+    ("episodes", {**EPISODE, "messages": [{"speaker": "Ada", "text": "x" * 7_000_000}]}, "characters"),
 ]
 
 NOT_JSON = [
@@ -171,9 +171,9 @@ def test_a_missing_body_is_a_fault(service: Service) -> None:
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_body_that_is_too_large_is_refused(service: Service, announced: bool) -> None:
-    body = json.dumps({**MEMORY, "description": "x" * (9 << 20)}).encode()
+    body = json.dumps({**MEMORY, "description": "x" * (41 << 20)}).encode()
     parts = (body[start : start + 65536] for start in range(0, len(body), 65536))
     headers = {"Content-Type": "application/json"}
     answer = service.http.post("/v1/memories", content=body if announced else parts, headers=headers)
-    assert "8 MiB" in problem_in(answer, 413)["detail"]
+    assert "40 MiB" in problem_in(answer, 413)["detail"]
     assert service.http.get("/health/live").status_code == 200

@@ -81,6 +81,25 @@ def test_a_changed_memory_is_found_by_its_new_words_and_in_the_past_by_its_old_o
     assert "green" in str(history)
 
 
+def test_a_message_of_hundreds_of_pages_goes_in_over_rest_and_its_passage_is_shown(
+    service: Service, citizen: str
+) -> None:
+    page = "Mira went to the harbour and Jon stayed at home. It rained, and nobody sang." * 12
+    text = "\n\n".join(f"{number}. {page}" for number in range(400))
+    whole = f"{text[:200_000]}\n\nThe anchor of the Seagull weighs 417 pounds.\n\n{text[200_000:]}"
+    body = {"citizen_id": citizen, "episode_id": "logs", "messages": [{"role": "jon", "content": whole}]}
+    told = service.http.post("/v1/episodes", json=body, timeout=600.0)
+    assert (told.status_code, told.json()["refused"]) == (200, 0)
+    stream = asked(service, citizen, "How many pounds does the anchor of the Seagull weigh?")
+    [first, *_] = stream["activation_tiers"]["focus"]
+    place = first["passage"]
+    assert "The anchor of the Seagull weighs 417 pounds." in first["description"]
+    assert whole[place["start"] : place["end"]] == first["description"]
+    address = f"/v1/memories/N1/{first['node_id']}"
+    stored = service.http.get(address, params={"citizen_id": citizen}).json()
+    assert len(stored["description"]) == len(whole) == place["length"]
+
+
 def test_a_signal_resonates_by_its_other_channels(service: Service, citizen: str) -> None:
     body = {"citizen_id": citizen, "window": ["tomas was frustrated about the mast"]}
     said = service.http.post("/v1/resonate", json=body).json()

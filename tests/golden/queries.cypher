@@ -1,6 +1,21 @@
 // Every query of the store, by name, as it is sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `:params` lists the parameters of the query below it.
 
+// add_passages
+// :params $digest, $memory_id, $rows
+MATCH (n:ConsciousnessNode {id: $memory_id})
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.passages = $digest
+WITH n, count(p) AS past
+WHERE n.passages = $digest OR past > 0
+UNWIND $rows AS r
+OPTIONAL MATCH (q:Passage {handle: r.handle})
+WITH r, q
+WHERE q IS NULL
+CREATE (p:Passage {handle: r.handle, memory_id: $memory_id, digest: $digest, start: r.start, end: r.end,
+    text: r.text, search_text: r.search_text})-[:HAS_TRACE]->(:PassageTrace {embedding: vecf32(r.embedding)})
+RETURN count(p);
+
 // anchors_now
 // :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL db.meta.stats()
@@ -136,11 +151,13 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_near_then
 // :params $began_from, $began_to, $embedding, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -190,11 +207,13 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_now
 // :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -223,11 +242,13 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_then
 // :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -272,11 +293,13 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // carried_links
 // :params $beyond, $first, $rows, $skip
@@ -402,6 +425,14 @@ RETURN at;
 // clear
 // :params $rows
 MATCH (t:TraceB)
+WITH t
+LIMIT $rows
+DELETE t
+RETURN count(t);
+
+// clear_passages
+// :params $rows
+MATCH (t:PassageTraceB)
 WITH t
 LIMIT $rows
 DELETE t
@@ -631,11 +662,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_fitting_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -712,11 +745,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -768,11 +803,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -841,11 +878,16 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// drop_otherpassagetrace_embedding
+DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding);
 
 // drop_otherpasttrace_embedding
 DROP VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding);
@@ -933,13 +975,23 @@ WITH n
 WHERE outdegree(n, 'HAD') = 0
 OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_TRACE_B]->(t)
 WITH collect(DISTINCT n) AS memories, collect(DISTINCT t) AS traces
+OPTIONAL MATCH (q:Passage)
+WHERE q.memory_id IN $ids
+OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_TRACE_B]->(qt)
+WITH memories, traces, collect(DISTINCT q) AS passages, collect(DISTINCT qt) AS parts
+FOREACH (t IN parts |
+  DELETE t
+)
+FOREACH (q IN passages |
+  DELETE q
+)
 FOREACH (n IN memories |
   DELETE n
 )
 FOREACH (t IN traces |
   DELETE t
 )
-RETURN size(memories), size(traces);
+RETURN size(memories), size(traces) + size(parts), size(passages);
 
 // erase_names_of_nothing
 // :params $after, $rows
@@ -958,6 +1010,22 @@ WHERE n.episode_id = $episode
 WITH n
 LIMIT $rows
 RETURN n.id;
+
+// erase_passages
+// :params $ids, $rows
+MATCH (q:Passage)
+WHERE q.memory_id IN $ids
+WITH q
+LIMIT $rows
+OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_TRACE_B]->(t)
+WITH collect(DISTINCT q) AS passages, collect(DISTINCT t) AS traces
+FOREACH (t IN traces |
+  DELETE t
+)
+FOREACH (q IN passages |
+  DELETE q
+)
+RETURN size(passages), size(traces);
 
 // erase_past_tags
 // :params $after, $rows
@@ -1013,6 +1081,26 @@ WHERE e.episode_id = $episode
 WITH n, collect(DISTINCT e.id) AS links
 RETURN id(n), n.id, size(links), n.command_id = $ingestion
     AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0;
+
+// erase_stray_passages
+// :params $memory_id, $rows
+MATCH (q:Passage {memory_id: $memory_id})
+OPTIONAL MATCH (n:ConsciousnessNode {id: q.memory_id})
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.passages = q.digest
+WITH q, n, count(p) AS past
+WHERE n IS NULL OR (past = 0 AND coalesce(n.passages, -1) <> q.digest)
+WITH q
+LIMIT $rows
+OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_TRACE_B]->(t)
+WITH collect(DISTINCT q) AS passages, collect(DISTINCT t) AS traces
+FOREACH (t IN traces |
+  DELETE t
+)
+FOREACH (q IN passages |
+  DELETE q
+)
+RETURN size(passages);
 
 // existing
 // :params $ids
@@ -1083,11 +1171,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_fitting_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -1169,11 +1259,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_lately_now
 // :params $known_from, $known_to, $newest, $open, $until, $valid_from, $valid_to
@@ -1271,11 +1363,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_fitting_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -1361,11 +1455,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -1418,11 +1514,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -1500,11 +1598,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -1562,11 +1662,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_fitting_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -1646,11 +1748,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -1706,11 +1810,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -1786,11 +1892,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -1845,11 +1953,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -1923,11 +2033,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // first_state
 // :params $after, $open, $rows
@@ -1944,6 +2056,9 @@ RETURN id(s);
 
 // fulltext_node
 CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names);
+
+// fulltext_passage
+CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text);
 
 // fulltext_past
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
@@ -2102,11 +2217,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // graph_then
 // :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -2378,11 +2495,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // held
 CALL db.meta.stats()
@@ -2536,6 +2655,12 @@ CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state);
 // index_node_text
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key);
 
+// index_passage_handle
+CREATE INDEX FOR (q:Passage) ON (q.handle);
+
+// index_passage_memory
+CREATE INDEX FOR (q:Passage) ON (q.memory_id);
+
 // index_past_begun
 CREATE INDEX FOR (n:PastVersion) ON (n.valid_at);
 
@@ -2622,6 +2747,15 @@ OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
 RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
 ORDER BY id(n);
 
+// lacking_passages
+// :params $after, $rows
+MATCH (q:Passage)
+WHERE id(q) > $after AND outdegree(q, 'HAS_TRACE_B') = 0
+WITH q
+LIMIT $rows
+RETURN id(q), q.handle, q.text
+ORDER BY id(q);
+
 // lacking_past
 // :params $after, $rows
 MATCH (n:PastVersion)
@@ -2631,6 +2765,14 @@ LIMIT $rows
 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
 RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
 ORDER BY id(n);
+
+// last_passage
+// :params $after, $rows
+MATCH (q:Passage)
+WHERE id(q) > $after
+WITH q
+LIMIT $rows
+RETURN max(id(q));
 
 // learned_later
 // :params $known_to, $open, $valid_from, $valid_to
@@ -2654,7 +2796,7 @@ RETURN count(DISTINCT id);
 CALL db.meta.stats()
 YIELD labels
 UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
-    ['past_versions', labels.PastVersion]] AS size
+    ['past_versions', labels.PastVersion], ['passages', labels.Passage]] AS size
 RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset
 UNION ALL
@@ -2693,7 +2835,7 @@ RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS nam
 CALL db.meta.stats()
 YIELD labels
 UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
-    ['past_versions', labels.PastVersion]] AS size
+    ['past_versions', labels.PastVersion], ['passages', labels.Passage]] AS size
 RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset
 UNION ALL
@@ -2812,11 +2954,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_fitting_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -2894,11 +3038,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -2951,11 +3097,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -3025,11 +3173,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // likeness
 // :params $pairs
@@ -3170,7 +3320,9 @@ WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = 
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
-RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+RETURN id(i), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
@@ -3198,13 +3350,25 @@ WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = 
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
-RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+RETURN id(i), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY id(i), m.version
 LIMIT $limit;
+
+// long_texts
+// :params $longest_short, $open, $places
+MATCH (n:ConsciousnessNode)
+WHERE id(n) IN $places AND n.expired_at = $open
+    AND (n.passages IS NOT NULL OR size(n.description) >= $longest_short)
+OPTIONAL MATCH (q:Passage {memory_id: n.id})
+WHERE q.digest = n.passages
+WITH n, count(q) AS stored
+RETURN n.id, n.version, n.passages, stored, n.description;
 
 // made_links
 // :params $id, $open, $trigger
@@ -3214,6 +3378,13 @@ MATCH (n)-[e:LINK]->(t)
 WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = $open
 RETURN e.id, t.id
 ORDER BY e.id;
+
+// mark_long_text
+// :params $digest, $memory_id, $open, $seen
+MATCH (n:ConsciousnessNode {id: $memory_id})
+WHERE n.version = $seen AND n.expired_at = $open
+SET n.passages = $digest
+RETURN n.version;
 
 // members_now
 // :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -3322,11 +3493,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // memories_of
 // :params $open, $wanted
@@ -3559,6 +3732,339 @@ ORDER BY n.valid_at DESC, n.id
 LIMIT $limit
 RETURN n.id, n.name, n.description, n.valid_at, n.source, null;
 
+// passages_now
+// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding))
+  YIELD node AS t, score
+  MATCH (q:Passage)-[:HAS_TRACE]->(t)
+  RETURN q, score, 0.0 AS words
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('Passage', $words)
+  YIELD node AS q, score AS words
+  WITH q, words
+  ORDER BY words DESC, q.handle
+  LIMIT 120
+  MATCH (q)-[:HAS_TRACE]->(t)
+  RETURN q, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score, words
+}
+WITH q, min(score) AS score, max(words) AS words
+MATCH (s:ConsciousnessNode {id: q.memory_id})
+WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+    AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+    AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+WITH s, q, score, words
+ORDER BY score, q.start
+WITH s, min(score) AS score, collect([q, score, words]) AS near,
+    collect(CASE WHEN words > 0.0 THEN [q, score, words] ELSE null END) AS worded
+WITH s, score, near[..12] + worded[..12] AS chosen
+ORDER BY score, s.id, s.version
+LIMIT $limit
+UNWIND chosen AS one
+WITH s, score, one[0] AS q, one[1] AS distance, one[2] AS words
+WITH s, score, toString(q.start) + '' + toString(q.end) + '' + toString(distance) + '' + q.text AS place
+WITH s, score, string.join(collect(DISTINCT place), '') AS places, null AS e
+ORDER BY score, s.id, s.version
+RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, s.id, s.node_type, s.name,
+    CASE WHEN s.passages IS NULL THEN s.description ELSE left(s.description,
+    1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
+    s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
+    s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
+    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+
+// passages_scan_now
+// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  MATCH (q:Passage)
+  WITH q
+  MATCH (q)-[:HAS_TRACE]->(t:PassageTrace)
+  WITH q, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+  WHERE score IS NOT NULL
+  RETURN q, score, 0.0 AS words
+  ORDER BY score
+  LIMIT $k
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('Passage', $words)
+  YIELD node AS q, score AS words
+  WITH q, words
+  ORDER BY words DESC, q.handle
+  LIMIT 120
+  MATCH (q)-[:HAS_TRACE]->(t)
+  RETURN q, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score, words
+}
+WITH q, min(score) AS score, max(words) AS words
+MATCH (s:ConsciousnessNode {id: q.memory_id})
+WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+    AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+    AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+WITH s, q, score, words
+ORDER BY score, q.start
+WITH s, min(score) AS score, collect([q, score, words]) AS near,
+    collect(CASE WHEN words > 0.0 THEN [q, score, words] ELSE null END) AS worded
+WITH s, score, near[..12] + worded[..12] AS chosen
+ORDER BY score, s.id, s.version
+LIMIT $limit
+UNWIND chosen AS one
+WITH s, score, one[0] AS q, one[1] AS distance, one[2] AS words
+WITH s, score, toString(q.start) + '' + toString(q.end) + '' + toString(distance) + '' + q.text AS place
+WITH s, score, string.join(collect(DISTINCT place), '') AS places, null AS e
+ORDER BY score, s.id, s.version
+RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, s.id, s.node_type, s.name,
+    CASE WHEN s.passages IS NULL THEN s.description ELSE left(s.description,
+    1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
+    s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
+    s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
+    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+
+// passages_scan_then
+// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  MATCH (q:Passage)
+  WITH q
+  MATCH (q)-[:HAS_TRACE]->(t:PassageTrace)
+  WITH q, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+  WHERE score IS NOT NULL
+  RETURN q, score, 0.0 AS words
+  ORDER BY score
+  LIMIT $k
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('Passage', $words)
+  YIELD node AS q, score AS words
+  WITH q, words
+  ORDER BY words DESC, q.handle
+  LIMIT 120
+  MATCH (q)-[:HAS_TRACE]->(t)
+  RETURN q, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score, words
+}
+WITH q, min(score) AS score, max(words) AS words
+MATCH (i:ConsciousnessNode {id: q.memory_id})
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
+    AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
+    AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+    AND (size($speakers) = 0 OR p.speaker IN $speakers)
+    AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+    AND p.valid_at >= $began_from AND p.valid_at < $began_to
+    AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+WITH q, score, words, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
+    AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
+    AND (size($speakers) = 0 OR i.speaker IN $speakers)
+    AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+    AND i.valid_at >= $began_from AND i.valid_at < $began_to
+    AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND (i.unset IS NULL
+    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') THEN [i] ELSE [] END) AS s
+WITH s, q, score, words
+ORDER BY score, q.start
+WITH s, min(score) AS score, collect([q, score, words]) AS near,
+    collect(CASE WHEN words > 0.0 THEN [q, score, words] ELSE null END) AS worded
+WITH s, score, near[..12] + worded[..12] AS chosen
+ORDER BY score, s.id, s.version
+LIMIT $limit
+UNWIND chosen AS one
+WITH s, score, one[0] AS q, one[1] AS distance, one[2] AS words
+WITH s, score, toString(q.start) + '' + toString(q.end) + '' + toString(distance) + '' + q.text AS place
+WITH s, score, string.join(collect(DISTINCT place), '') AS places, null AS e
+ORDER BY score, s.id, s.version
+RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, s.id, s.node_type, s.name,
+    CASE WHEN s.passages IS NULL THEN s.description ELSE left(s.description,
+    1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
+    s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
+    s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
+    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+
+// passages_then
+// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding))
+  YIELD node AS t, score
+  MATCH (q:Passage)-[:HAS_TRACE]->(t)
+  RETURN q, score, 0.0 AS words
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('Passage', $words)
+  YIELD node AS q, score AS words
+  WITH q, words
+  ORDER BY words DESC, q.handle
+  LIMIT 120
+  MATCH (q)-[:HAS_TRACE]->(t)
+  RETURN q, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score, words
+}
+WITH q, min(score) AS score, max(words) AS words
+MATCH (i:ConsciousnessNode {id: q.memory_id})
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
+    AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
+    AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+    AND (size($speakers) = 0 OR p.speaker IN $speakers)
+    AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+    AND p.valid_at >= $began_from AND p.valid_at < $began_to
+    AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+WITH q, score, words, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
+    AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
+    AND (size($speakers) = 0 OR i.speaker IN $speakers)
+    AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+    AND i.valid_at >= $began_from AND i.valid_at < $began_to
+    AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND (i.unset IS NULL
+    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') THEN [i] ELSE [] END) AS s
+WITH s, q, score, words
+ORDER BY score, q.start
+WITH s, min(score) AS score, collect([q, score, words]) AS near,
+    collect(CASE WHEN words > 0.0 THEN [q, score, words] ELSE null END) AS worded
+WITH s, score, near[..12] + worded[..12] AS chosen
+ORDER BY score, s.id, s.version
+LIMIT $limit
+UNWIND chosen AS one
+WITH s, score, one[0] AS q, one[1] AS distance, one[2] AS words
+WITH s, score, toString(q.start) + '' + toString(q.end) + '' + toString(distance) + '' + q.text AS place
+WITH s, score, string.join(collect(DISTINCT place), '') AS places, null AS e
+ORDER BY score, s.id, s.version
+RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, s.id, s.node_type, s.name,
+    CASE WHEN s.passages IS NULL THEN s.description ELSE left(s.description,
+    1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
+    s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
+    s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
+    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+
+// passages_worded_now
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  CALL db.idx.fulltext.queryNodes('Passage', $words)
+  YIELD node AS q, score AS words
+  RETURN q, 1.0 AS score, words
+  ORDER BY words DESC, q.handle
+  LIMIT 120
+}
+WITH q, min(score) AS score, max(words) AS words
+MATCH (s:ConsciousnessNode {id: q.memory_id})
+WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+    AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+    AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+WITH s, q, score, words
+ORDER BY score, q.start
+WITH s, min(score) AS score, collect([q, score, words]) AS near,
+    collect(CASE WHEN words > 0.0 THEN [q, score, words] ELSE null END) AS worded
+WITH s, score, near[..12] + worded[..12] AS chosen
+ORDER BY score, s.id, s.version
+LIMIT $limit
+UNWIND chosen AS one
+WITH s, score, one[0] AS q, one[1] AS distance, one[2] AS words
+WITH s, score, toString(q.start) + '' + toString(q.end) + '' + toString(distance) + '' + q.text AS place
+WITH s, score, string.join(collect(DISTINCT place), '') AS places, null AS e
+ORDER BY score, s.id, s.version
+RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, s.id, s.node_type, s.name,
+    CASE WHEN s.passages IS NULL THEN s.description ELSE left(s.description,
+    1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
+    s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
+    s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
+    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+
+// passages_worded_then
+// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  CALL db.idx.fulltext.queryNodes('Passage', $words)
+  YIELD node AS q, score AS words
+  RETURN q, 1.0 AS score, words
+  ORDER BY words DESC, q.handle
+  LIMIT 120
+}
+WITH q, min(score) AS score, max(words) AS words
+MATCH (i:ConsciousnessNode {id: q.memory_id})
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
+    AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
+    AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+    AND (size($speakers) = 0 OR p.speaker IN $speakers)
+    AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+    AND p.valid_at >= $began_from AND p.valid_at < $began_to
+    AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+WITH q, score, words, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
+    AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
+    AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
+    AND (size($speakers) = 0 OR i.speaker IN $speakers)
+    AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+    AND i.valid_at >= $began_from AND i.valid_at < $began_to
+    AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND (i.unset IS NULL
+    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') THEN [i] ELSE [] END) AS s
+WITH s, q, score, words
+ORDER BY score, q.start
+WITH s, min(score) AS score, collect([q, score, words]) AS near,
+    collect(CASE WHEN words > 0.0 THEN [q, score, words] ELSE null END) AS worded
+WITH s, score, near[..12] + worded[..12] AS chosen
+ORDER BY score, s.id, s.version
+LIMIT $limit
+UNWIND chosen AS one
+WITH s, score, one[0] AS q, one[1] AS distance, one[2] AS words
+WITH s, score, toString(q.start) + '' + toString(q.end) + '' + toString(distance) + '' + q.text AS place
+WITH s, score, string.join(collect(DISTINCT place), '') AS places, null AS e
+ORDER BY score, s.id, s.version
+RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, s.id, s.node_type, s.name,
+    CASE WHEN s.passages IS NULL THEN s.description ELSE left(s.description,
+    1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
+    s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
+    s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
+    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+
 // past_link_page
 // :params $beyond, $first, $rows, $skip
 MATCH (n:ConsciousnessNode)
@@ -3750,11 +4256,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // pools_then
 // :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -3867,11 +4374,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // put_citizenstate
 // :params $rows
@@ -4069,7 +4577,9 @@ UNWIND range(0, size(kept) - 1) AS place
 WITH place, kept[place] AS m, held
 ORDER BY place, m.id
 LIMIT $most_of_all
-RETURN held, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+RETURN held, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
@@ -4212,7 +4722,7 @@ FOREACH (_ IN new |
       source: intern(r.source), author: intern(r.author), episode_id: intern(r.episode_id),
       speaker: intern(r.speaker), extra: r.extra, unset: intern(r.unset), search_text: r.search_text,
       name_key: r.name_key, entity_names: r.entity_names, emotions: r.emotions, terms: r.terms,
-      text_key: r.text_key, command_id: intern(r.command_id), key_id: intern(r.key_id),
+      text_key: r.text_key, passages: r.passages, command_id: intern(r.command_id), key_id: intern(r.key_id),
       known_as_happened: r.known_as_happened, fingerprint: r.fingerprint,
       created_at: at + r.nth})-[:HAS_TRACE]->(:Trace {embedding: vecf32(r.embedding),
       emotion: vecf32(r.emotion)})
@@ -4409,11 +4919,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_fitting_then
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -4614,11 +5126,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -4772,11 +5286,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_then
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -4969,11 +5485,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_fitting_now
 // :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -5154,11 +5672,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_fitting_then
 // :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -5406,11 +5926,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_now
 // :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -5578,11 +6100,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_then
 // :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -5812,11 +6336,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_fitting_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -5975,11 +6501,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_fitting_then
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -6181,11 +6709,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -6340,11 +6870,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_then
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -6538,11 +7070,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_fitting_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -6705,11 +7239,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_fitting_then
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -6919,11 +7455,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -7081,11 +7619,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_then
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -7285,11 +7825,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
 // :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
@@ -7447,11 +7989,13 @@ WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
@@ -7685,11 +8229,13 @@ WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
@@ -7846,11 +8392,13 @@ WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
@@ -8066,11 +8614,13 @@ WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // rest_index
@@ -8226,11 +8776,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // scan_then
 // :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -8408,11 +8960,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // set_version
 // :params $number
@@ -8511,6 +9065,27 @@ RETURN n.id
 ORDER BY distance, n.id
 LIMIT $limit;
 
+// stored_passages
+// :params $digest, $memory_id
+MATCH (q:Passage {memory_id: $memory_id})
+WHERE q.digest = $digest AND outdegree(q, 'HAS_TRACE') > 0
+RETURN q.start;
+
+// stray_passages
+// :params $after, $rows
+MATCH (q:Passage)
+WHERE id(q) > $after
+WITH q
+LIMIT $rows
+WITH collect(q) AS page, max(id(q)) AS last
+UNWIND page AS q
+OPTIONAL MATCH (n:ConsciousnessNode {id: q.memory_id})
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.passages = q.digest
+WITH last, q, n, count(p) AS past
+WHERE n IS NULL OR (past = 0 AND coalesce(n.passages, -1) <> q.digest)
+RETURN last, q.memory_id, count(q);
+
 // surroundings_now
 // :params $known_from, $known_to, $near, $shown, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
@@ -8578,8 +9153,8 @@ WHERE m.other_state = 'filling' AND m.other_model = $model AND m.other_dimension
 CALL db.meta.stats()
 YIELD labels, relTypes
 WITH m, m.embedding_model AS model, m.dimension AS dimension, coalesce(m.generation, 0) AS generation,
-    coalesce(labels.ConsciousnessNode, 0) + coalesce(labels.PastVersion, 0) - coalesce(relTypes.HAS_TRACE_B,
-    0) AS lacking
+    coalesce(labels.ConsciousnessNode, 0) + coalesce(labels.PastVersion, 0) + coalesce(labels.Passage,
+    0) - coalesce(relTypes.HAS_TRACE_B, 0) AS lacking
 WHERE lacking <= $tolerated
 SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.generation = 1 - generation,
     m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving'
@@ -8641,11 +9216,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_after_then
 // :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -8680,11 +9256,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_earlier
 // :params $ids, $known_to, $open, $valid_to
@@ -8736,11 +9313,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_lately_then
 // :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
@@ -8815,11 +9393,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_solved_now
 // :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -8846,11 +9425,12 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_solved_then
 // :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -8880,11 +9460,12 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
-    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
-    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
-    m.extra, m.unset;
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // trace
 // :params $dimension, $model, $open, $rows
@@ -8903,6 +9484,20 @@ FOREACH (_ IN CASE WHEN n.expired_at = $open THEN [1] ELSE [] END |
 FOREACH (_ IN CASE WHEN n.expired_at = $open THEN [] ELSE [1] END |
   CREATE (n)-[:HAS_TRACE_B]->(:PastTraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)})
 )
+RETURN count(n);
+
+// trace_passages
+// :params $dimension, $model, $rows
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE (m.other_state = 'filling' AND m.other_model = $model AND m.other_dimension = $dimension)
+    OR (m.embedding_model = $model AND m.dimension = $dimension)
+WITH m
+UNWIND $rows AS r
+WITH r
+MATCH (n:Passage {handle: r.handle})
+WHERE outdegree(n, 'HAS_TRACE_B') = 0
+WITH r, n
+CREATE (n)-[:HAS_TRACE_B]->(:PassageTraceB {embedding: vecf32(r.embedding)})
 RETURN count(n);
 
 // trace_past
@@ -9253,11 +9848,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_fitting_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -9343,11 +9940,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -9403,11 +10002,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -9483,11 +10084,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -9566,11 +10169,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_fitting_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -9694,11 +10299,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -9764,11 +10371,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -9874,11 +10483,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // values_of_episodes
 MATCH (m:ConsciousnessNode)
@@ -10014,11 +10625,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// vector_otherpassagetrace_embedding
+CREATE VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding)
+OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
 // vector_otherpasttrace_embedding
 CREATE VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding)
@@ -10035,6 +10652,10 @@ OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 20
 // vector_othertrace_emotion
 CREATE VECTOR INDEX FOR (n:TraceB) ON (n.emotion)
 OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_passagetrace_embedding
+CREATE VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding)
+OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
 // vector_pasttrace_embedding
 CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.embedding)
@@ -10218,11 +10839,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
-    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_trace_embedding
 CREATE VECTOR INDEX FOR (n:Trace) ON (n.embedding)

@@ -183,3 +183,19 @@ async def test_a_graph_of_a_newer_release_is_refused_and_left_as_it_is(deps: Dep
         await ask(anew(deps), fresh_citizen, "walk")
     assert "newer" in refused.value.remedy
     assert await version(deps, graph) == newer
+
+
+async def test_a_long_text_is_searched_in_passages_in_a_graph_of_an_older_release(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    graph = await written_by_version_1(deps, fresh_citizen)
+    pages = "\n\n".join(
+        f"Page {number} is about the {'ebb' if number == 7 else 'tide'}. {'So it is. ' * 40}"
+        for number in range(15)
+    )
+    await stored(anew(deps), remember(fresh_citizen, "book", description=pages), now=day(70))
+    stream = await ask(deps, fresh_citizen, "Which page is about the ebb?", now=day(71))
+    [book] = [memory for memory in found(stream) if memory.node_id == "book"]
+    assert "about the ebb" in book.description
+    labels = {row[0] for row in await deps.connection.read(graph, INDEXES, parameters({}))}
+    assert {"Passage", "PassageTrace"} <= labels

@@ -17,7 +17,7 @@ from dateutil.zoneinfo import get_zonefile_instance
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats.parsed import File
-from schemas.base import MAX_TEXT, CitizenId, check_storable_json
+from schemas.base import MAX_LONG_TEXT, CitizenId, check_storable_json
 from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, check_length, to_instant
@@ -99,7 +99,7 @@ class Reader:
         if not file.text.strip():
             self.fail("", "is no text" if file.raw.strip() else "is empty")
 
-    def text(self, value: Any, place: str, *, limit: int = MAX_TEXT) -> str:
+    def text(self, value: Any, place: str, *, limit: int = MAX_LONG_TEXT) -> str:
         """Return a text of at most `limit` characters, without its control characters."""
         if not isinstance(value, str):
             self.fail(place, f"is {type_name(value)}, not a text")

@@ -104,4 +104,4 @@ def test_the_document_says_whose_it_is_and_where_it_is_served() -> None:
 
 def test_a_message_may_be_as_long_as_a_memory() -> None:
     message = SCHEMAS["Conversation"]["properties"]["messages"]["items"]["properties"]
-    assert message["text"]["maxLength"] == message["content"]["maxLength"] == 100_000
+    assert message["text"]["maxLength"] == message["content"]["maxLength"] == 6_000_000

@@ -71,7 +71,7 @@ def test_the_least_memory_is_a_name_and_a_citizen() -> None:
         ("name", None),
         ("name", "x" * 1001),
         ("node_type", ""),
-        ("description", "x" * 2_000_000),
+        ("description", "x" * 7_000_000),
         ("description", 7),
         ("felt_quality", "x" * 100_001),
         ("id", ""),

@@ -23,5 +23,5 @@ def test_a_text_says_the_names_of_the_generation_in_use(text: str, first: str, s
 
 
 def test_each_label_has_one_role() -> None:
-    assert [trace_role(label) for label in TRACE_LABELS] == ["Trace", "PastTrace", "Trace", "PastTrace"]
+    assert [trace_role(label) for label in TRACE_LABELS] == 2 * ["Trace", "PastTrace", "PassageTrace"]
     assert trace_role("Tag") == "Tag"

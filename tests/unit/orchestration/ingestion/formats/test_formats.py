@@ -266,7 +266,7 @@ def locomo(turns: Any, **more: Any) -> str:
         ("messages", '{\n"other": []}', "field 'messages' is null"),
         ("messages", "[" * 100_000, "is not JSON"),
         ("messages", '[{"role": "u", "content": NaN}]', "NaN is not a number"),
-        ("messages", json.dumps([{"role": "u", "content": "x" * 100_001}]), "has 100,001 characters"),
+        ("messages", json.dumps([{"role": "u", "content": "x" * 6_000_001}]), "has 6,000,001 characters"),
         ("messages", json.dumps([{"role": "u", "content": "x", "n": 2**70}]), "cannot be stored"),
         ("locomo", json.dumps(CHAT), "sample 1: has no conversation"),
         ("locomo", "[]", "holds no sample"),
@@ -275,8 +275,8 @@ def locomo(turns: Any, **more: Any) -> str:
         ("locomo", locomo([7]), "c, session_1, turn 1: is a number, not a turn"),
         (
             "locomo",
-            locomo([{**GOOD, "text": "x" * 99_999, "blip_caption": "y"}]),
-            "turn 1, text: has 100,010",
+            locomo([{**GOOD, "text": "x" * 5_999_999, "blip_caption": "y"}]),
+            "turn 1, text: has 6,000,010",
         ),
         (
             "messages",
@@ -288,7 +288,7 @@ def locomo(turns: Any, **more: Any) -> str:
         ("locomo", locomo([GOOD], session_1_date_time="1 pm"), "its day, month or year is missing"),
         ("locomo", json.dumps([{"sample_id": "c d", "conversation": {"session_1": [GOOD]}}]), "sample_id"),
         ("markdown", "---\ndate: someday\n---\nx", "front matter, date"),
-        ("markdown", f"# a\n## b\n{'x' * 100_001}", "line 2, section b: has 100,001 characters"),
+        ("markdown", f"# a\n## b\n{'x' * 6_000_001}", "line 2, section b: has 6,000,001 characters"),
         ("commands", LINES, "line 1"),
         ("commands", '{"command": "forget"}', "line 1"),
         ("commands", '{"command": "remember", "name": "a", "energy": 1.2}', "line 1, energy: "),
