@@ -25,7 +25,6 @@ MOST_MODULES = 350
 MOST_ENTRIES = {"schemas": 20, "substrate": 14, "orchestration": 28, "api": 18}
 SMALL_LINES = 50
 SMALL_ON_PURPOSE = {
-    "orchestration.metadata_enrichment": "a name that users of the package know",
     "substrate.inference.embeddings.openai_client": "imported only when the settings choose it",
     "substrate.inference.language.openai_client": "imported only when the settings choose it",
     "substrate.inference.tokens": "loads a vocabulary, which its pure importer does not do itself",

@@ -53,7 +53,7 @@ def test_no_passage_is_wider_than_the_model_reads_unless_it_is_code(text: str) -
 
 
 def test_a_passage_ends_where_a_paragraph_ends() -> None:
-    paragraphs = [f"{number}. {SENTENCE * 15}" for number in range(9)]
+    paragraphs = [f"{number}. {SENTENCE * 11}" for number in range(9)]
     assert parts("\n\n".join(paragraphs)) == paragraphs
 
 
