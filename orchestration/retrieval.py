@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.assembly.options import intention_options
@@ -25,7 +24,7 @@ from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
 from orchestration.stream_completion import AddedVersions, StageTimer, add_versions, complete, let_others_run
 from orchestration.traversal.probability import State
-from schemas.intention import RetrievalIntention
+from schemas.intention import RetrievalIntention, find_zone
 from schemas.language_model import ModelCall
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
@@ -79,7 +78,7 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
     view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
     timer.end("open")
     moment = scope.moment(now)
-    zone = ZoneInfo(intention.time_zone)
+    zone = find_zone(intention.time_zone)
     question = read_question(intention.query_text, to_datetime(moment).astimezone(zone))
     extraction, filtered = await asyncio.gather(
         extract(question, view, deps), read_filters(intention.filters, view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 from uuid import uuid4
@@ -123,10 +123,15 @@ QueryText = Annotated[
 ]
 
 
+def find_zone(name: str) -> tzinfo:
+    """The zone of this name; UTC is known on every machine. Raises KeyError, ValueError or OSError for no zone."""
+    return UTC if name == "UTC" else ZoneInfo(name)
+
+
 def _check_time_zone(name: str) -> str:
     """The name. Raises ValueError when the machine knows no zone of this name."""
     try:
-        ZoneInfo(name)
+        find_zone(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
         raise ValueError(f"{name!r} is no time zone; give a name such as Europe/Berlin, or UTC") from unknown
     return name

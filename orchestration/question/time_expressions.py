@@ -228,6 +228,8 @@ def _find_event(text: str, known: Sequence[QuestionLanguage]) -> Event | None:
     for language in known:
         if match := language.events["on"].search(text):
             return Event(match["event"], "on", birthday=True)
+        if language.events["lasting"].search(text):
+            return None
         sides: tuple[Literal["before", "after"], ...] = ("before", "after")
         for side in sides:
             if match := language.events[side].search(text):

@@ -26,7 +26,7 @@ BIRTHDAY: Final = 1.0
 """What counts that a text tells of its speaker's birthday."""
 NEAR: Final = timedelta(days=10)
 """What was before or after an event was within so long of it, where the question does not say."""
-NEAR_WEIGHT: Final = 0.4
+NEAR_WEIGHT: Final = 0.1
 """How surely such a question means that time: "what did I drive before the van" asks of years."""
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)

@@ -182,6 +182,7 @@ def test_the_latest_or_the_earliest_is_sought(text: str, seeking: str | None) ->
         ("Was war an meinem Geburtstag?", Event("meinem Geburtstag", "on", birthday=True)),
         ("Wie ging es Emil nach dem Umzug an den Kanal?", Event("Umzug", "after")),
         ("What did I buy before Christmas?", None),
+        ("How long did it take me after I downloaded it?", None),
         ("Who came?", None),
     ],
 )
