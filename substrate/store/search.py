@@ -49,7 +49,7 @@ MAX_LINKS_READ: Final = "1000"
 MAX_PAST_RECORDS: Final = 20_000
 """At most this many past records that hold one of the words are tested for the moment; each takes about 1 µs."""
 MAX_BEGUN: Final = 2_000
-"""At most this many memories that began in a period are compared with a question; 2,000 take about 5 ms."""
+"""At most this many memories that began in a period are compared with a question; 2,000 take about 10 ms."""
 MAX_INSTRUCTIONS: Final = 40
 """At most this many turns of the asker that may be standing instructions are starts, and as many rules, the newest
 first."""
