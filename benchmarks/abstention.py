@@ -5,9 +5,8 @@
 Answerable questions are compared with what was never said, with questions of other chats, with gibberish, with
 category 5 of LoCoMo and with abstention of BEAM: each kind within its own set, none pooled with another. AUROC is
 the probability that an answerable question gets the greater value; the baselines are the greatest BM25 and the
-greatest cosine of any message. `empty focus` is the share of questions whose focus stays empty. The shipped
-weights were fitted on these sets: for chats that they have not seen give `--chats`. `make calibrate` holds each
-chat out.
+greatest cosine of any message. `empty focus` is the share of questions whose focus stays empty. The weights were
+fitted on these sets: for chats that they have not seen give `--chats`. `make calibrate` holds each chat out.
 """
 
 from __future__ import annotations

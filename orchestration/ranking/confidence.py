@@ -25,7 +25,7 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.candidates import Candidate, Candidates
 from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.relevance import lexical_text
+from orchestration.ranking.relevance import count_stems, lexical_text
 from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.text import STOP_WORDS, name_key, stem, stems, words
@@ -172,13 +172,13 @@ def weigh_stems(
 class _Fit(NamedTuple):
     """How a hit fits: its likeness, at least 0, and the weighted share of the stems that its best clause holds.
 
-    `around`: that clause and its neighbours. `missing`: the greatest weight of a stem that the hit lacks.
+    `held`: the stems of the question that it holds. `around`: its best clause and the neighbours of that.
     """
 
     likeness: float
     clause: float
+    held: frozenset[str]
     around: str
-    missing: float
     named: bool
     in_time: bool
 
@@ -196,15 +196,13 @@ def read_features(evidence: Evidence) -> dict[str, float]:
 
 def _fit(hit: Hit, evidence: Evidence) -> _Fit:
     clauses = [clause for clause in CLAUSE.split(hit.text) if clause.strip()] or [""]
-    held = [stems(clause) for clause in clauses]
-    whole = frozenset[str]().union(*held)
-    shares = [_share(each, evidence.weights) for each in held]
-    best = shares.index(max(shares))
+    held = count_stems(clauses, evidence.weights)
+    best = max(range(len(clauses)), key=lambda place: _share(held.get(place, ()), evidence.weights))
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
-        clause=shares[best],
+        clause=_share(held.get(best, ()), evidence.weights),
+        held=frozenset[str]().union(*held.values()),
         around=" ".join(clauses[max(0, best - 1) : best + 2]),
-        missing=max((weight for root, weight in evidence.weights.items() if root not in whole), default=0.0),
         named=hit.speaker in evidence.speakers,
         in_time=any(each.period.contains(hit.began) for each in evidence.question.periods),
     )
@@ -215,9 +213,9 @@ def _share(held: Collection[str], weights: Mapping[str, float]) -> float:
     return sum(weight for root, weight in weights.items() if root in held) / total if total else 0.0
 
 
-def _unheard(evidence: Evidence) -> float:
+def _unheard(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     """The weighted share of the question's stems that none of the hits holds."""
-    held = frozenset[str]().union(*(stems(hit.text) for hit in evidence.hits))
+    held = frozenset[str]().union(*(fit.held for fit in fits))
     return 1.0 - _share(held, evidence.weights) if evidence.weights else 0.0
 
 
@@ -240,11 +238,11 @@ FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
     "likeness": lambda _, fits: max(fit.likeness for fit in fits),
     "likeness_of_three": lambda _, fits: fmean(sorted((fit.likeness for fit in fits), reverse=True)[:3]),
     "clause": lambda _, fits: fits[0].total,
-    "unheard": lambda evidence, _: _unheard(evidence),
-    "missing": lambda _, fits: fits[0].missing / 10,
+    "unheard": _unheard,
     "kind": lambda evidence, fits: _kind(evidence, fits[:1]),
     "kind_of_three": lambda evidence, fits: _kind(evidence, fits[:3]),
     "in_time": lambda _, fits: any(fit.in_time for fit in fits),
+    "broad": lambda evidence, _: evidence.question.broad,
     "words": lambda evidence, _: min(12, len(evidence.weights)) / 12,
     "memories": lambda evidence, _: math.log1p(min(evidence.memories, MANY)) / 10,
     "speaker": lambda _, fits: _speaker(fits),

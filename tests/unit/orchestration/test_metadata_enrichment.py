@@ -26,6 +26,7 @@ def test_a_memory_says_which_search_found_it_and_its_rounded_scores() -> None:
     first, second = enrich_memories(SCORES, CANDIDATES, ACTIVATION, explain=False).values()
     assert (first.retrieval_source, second.retrieval_source) == ("N1_vector", "N1_graph")
     assert (first.relevance_score, first.consciousness_adjusted_score) == (0.123457, 0.5)
+    assert (first.likeness, second.likeness) == (0.8, None)
     assert first.score_terms is None
 
 

@@ -167,6 +167,14 @@ def test_an_empty_stream_says_so() -> None:
     assert compact(degraded) == f"{NO_MEMORIES}\n\n# Missing\n- N1_graph: late"
 
 
+def test_where_nothing_fits_the_memories_are_named_as_the_nearest() -> None:
+    near = ActivationTiers(peripheral=(a_node(valid_at=DAY, name="Tea", description="Tom takes it black."),))
+    text = compact(stream(near, answer_confidence=0.1, nothing_fits=True))
+    assert text.splitlines()[0] == "# Nothing fits the question. The nearest"
+    assert "Tom takes it black." in text
+    assert compact(stream(near)).splitlines()[0] == "# Peripheral"
+
+
 memories = st.builds(
     lambda name, text, speaker, state: a_node(
         node_id=name, name=name or "m", description=text, speaker=speaker, resolution_state=state

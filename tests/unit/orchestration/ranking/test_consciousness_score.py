@@ -123,6 +123,13 @@ def test_a_memory_without_text_takes_no_place_in_focus() -> None:
     assert (focus, peripheral) == ([order[1], order[3]], [order[0], order[2]])
 
 
+def test_where_nothing_fits_the_focus_is_empty_and_the_order_stays() -> None:
+    order = scores(*[0.9] * 30)
+    focus, peripheral, background = tiers(order, {order[1].key}, nothing_fits=True)
+    assert focus == []
+    assert peripheral + background == order
+
+
 @given(st.permutations(range(8)))
 def test_the_order_does_not_depend_on_the_order_of_finding(places: list[int]) -> None:
     by_score = scores(0.5, 0.5, 0.9, 0.1, 0.5, 0.9, 0.0, 0.5)

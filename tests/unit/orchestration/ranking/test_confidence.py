@@ -1,0 +1,155 @@
+"""How well the memories that were found answer a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.question.lexicon import Entity, Lexicon
+from orchestration.question.reading import read_question
+from orchestration.ranking.candidates import Candidates
+from orchestration.ranking.confidence import (
+    FEATURES,
+    HITS,
+    LEAST_MEMORIES,
+    NAMED,
+    PLAIN,
+    WORDS_ALONE,
+    Evidence,
+    Hit,
+    Term,
+    Weights,
+    gather_evidence,
+    rate_answer,
+    read_features,
+    read_tables,
+    weigh_stems,
+)
+from orchestration.ranking.consciousness_score import Score
+from tests.builders import N1, stored_row
+
+MODEL = "all-MiniLM-L6-v2"
+NOW = datetime(2026, 1, 10, tzinfo=UTC)
+DENTIST = Hit("The dentist is in Rose Street. I go there on 3 May.", 0.62, "user")
+SMALL_TALK = Hit("It rained all day and I read a novel.", 0.11, "user")
+
+
+def evidence(text: str, *hits: Hit, memories: int = 200, speakers: frozenset[str] = frozenset()) -> Evidence:
+    question = read_question(text, NOW)
+    counts = {word: sum(word in hit.text.lower() for hit in hits) for word in text.lower().strip("?").split()}
+    return Evidence(question, weigh_stems(question, counts, memories, speakers), hits, memories, speakers)
+
+
+def confidence(text: str, *hits: Hit, model: str = MODEL) -> float:
+    return rate_answer(evidence(text, *hits), model).confidence
+
+
+def test_a_hit_that_has_the_words_and_the_meaning_answers_better_than_small_talk() -> None:
+    question = "Where is the dentist?"
+    assert confidence(question, DENTIST, SMALL_TALK) > confidence(question, SMALL_TALK)
+
+
+def test_words_of_no_language_are_answered_by_nothing() -> None:
+    answer = rate_answer(evidence("flimbar quosti wenthal drup?", SMALL_TALK), MODEL)
+    assert not answer.fits
+    assert answer.confidence < 0.3
+
+
+def test_where_nothing_was_found_nothing_fits() -> None:
+    assert rate_answer(evidence("Where is the dentist?"), MODEL) == (0.0, False)
+
+
+def test_without_an_embedder_words_alone_are_rated() -> None:
+    bare = [hit._replace(likeness=None) for hit in (DENTIST, SMALL_TALK)]
+    question = "Where is the dentist?"
+    assert confidence(question, bare[0], model=WORDS_ALONE) > confidence(question, bare[1], model=WORDS_ALONE)
+
+
+def test_a_model_that_nobody_measured_is_rated_by_words_alone() -> None:
+    question = "Where is the dentist?"
+    assert confidence(question, DENTIST, model="another") == confidence(question, DENTIST, model=WORDS_ALONE)
+
+
+def test_the_words_of_another_speaker_answer_less_than_those_of_the_one_named() -> None:
+    hits = [Hit("I adopted a cat.", 0.5, name) for name in ("maria", "john")]
+    rated = [
+        rate_answer(evidence("What did Maria adopt?", hit, memories=300, speakers=frozenset(("maria",))), MODEL)
+        for hit in hits
+    ]
+    assert rated[0].confidence > rated[1].confidence
+
+
+def test_a_number_beside_the_words_counts_where_a_number_is_asked_for() -> None:
+    texts = ("Twelve people came to the choir.", "People came to the choir.")
+    with_number, without = (
+        read_features(evidence("How many people came to the choir?", Hit(text, 0.5))) for text in texts
+    )
+    assert (with_number["kind"], without["kind"]) == (1.0, 0.0)
+    assert read_features(evidence("What about the choir?", Hit(texts[0], 0.5)))["kind"] == 0.5
+
+
+def test_function_words_in_two_languages_and_names_of_speakers_weigh_nothing() -> None:
+    german = read_question("Wann hat die Werkstatt auf?", NOW)
+    assert weigh_stems(german, {}, 10, ()).keys() == {"werkstatt"}
+    named = read_question("What did Maria cook?", NOW)
+    assert weigh_stems(named, {}, 10, ("maria",)).keys() == {"cook"}
+
+
+def test_in_a_young_graph_words_weigh_as_in_one_of_the_least_size() -> None:
+    question = read_question("Where is the dentist?", NOW)
+    weights = [weigh_stems(question, {"dentist": 1}, memories, ()) for memories in (1, LEAST_MEMORIES)]
+    assert weights[0] == weights[1]
+    assert weigh_stems(question, {"dentist": 1}, 10 * LEAST_MEMORIES, ())["dentist"] > weights[0]["dentist"]
+
+
+def test_evidence_is_the_best_hits_with_words_of_their_own() -> None:
+    rows = [
+        stored_row({"id": "s", "node_type": "Session", "description": "day one"}),
+        stored_row({"id": "t", "node_type": "Turn", "speaker": "Maria", "description": "I adopted a cat."}),
+        *(stored_row({"id": f"n{number}", "name": "note", "description": "text"}) for number in range(30)),
+    ]
+    candidates = Candidates()
+    candidates.add(N1, rows, likeness=True)
+    order = [Score(key, 1.0, 1.0, {}) for key in candidates.memories]
+    lexicons = {N1: Lexicon(memories=40, frequencies={"cat": 1}, entities=(Entity("p", "Maria", speaks=True),))}
+    found = gather_evidence(read_question("Which cat?", NOW), candidates, order, lexicons)
+    assert len(found.hits) == HITS
+    assert found.hits[0] == Hit("I adopted a cat.", 1.0, "maria", 1)
+    assert found.hits[1].text == "note text"
+    assert (found.memories, found.speakers) == (40, {"maria"})
+
+
+def test_each_table_has_terms_that_are_read_and_a_threshold_that_empties_little() -> None:
+    tables = read_tables()
+    assert tables.keys() == {(model, kind) for model in (MODEL, WORDS_ALONE) for kind in (PLAIN, NAMED)}
+    for (model, _), weights in tables.items():
+        assert weights.terms.keys() <= FEATURES.keys()
+        assert 0.0 < weights.threshold < 0.5
+        assert (model == WORDS_ALONE) == ("likeness" not in weights.terms)
+
+
+def test_the_probability_is_that_of_a_logistic_regression() -> None:
+    weights = Weights({"likeness": Term(mean=0.5, scale=0.1, weight=2.0)}, intercept=1.0, threshold=0.5)
+    assert weights.probability({"likeness": 0.45}) == pytest.approx(0.5)
+    assert weights.probability({"likeness": 1e9}) == 1.0
+    assert weights.probability({"likeness": -1e9}) == pytest.approx(0.0)
+
+
+texts = st.text(max_size=300)
+hits = st.lists(
+    st.builds(Hit, texts, st.none() | st.floats(-1, 1), st.sampled_from(("", "user", "maria"))), max_size=5
+)
+
+
+@given(texts, hits, st.integers(0, 10**9))
+def test_any_question_about_anything_has_a_confidence_in_its_range(
+    text: str, found: list[Hit], memories: int
+) -> None:
+    asked = replace(evidence(text, *found, memories=memories), speakers=frozenset(("maria",)))
+    answer = rate_answer(asked, MODEL)
+    assert 0.0 <= answer.confidence <= 1.0
+    assert answer == rate_answer(asked, MODEL)
