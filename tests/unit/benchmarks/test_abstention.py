@@ -52,7 +52,7 @@ def test_the_fit_finds_the_feature_that_tells_and_not_the_one_that_does_not() ->
     chance = np.random.default_rng(1)
     features = chance.normal(size=(4000, 2))
     answerable = (chance.random(4000) < 1 / (1 + np.exp(-2 * features[:, 0]))).astype(float)
-    fitted = fit(features, answerable, np.ones(4000))
+    fitted = fit(features, answerable, np.full(4000, 10.0))
     assert fitted.weights[1] == pytest.approx(2.0, abs=0.3)
     assert fitted.weights[2] == pytest.approx(0.0, abs=0.2)
     assert fitted.probabilities(np.array([[3.0, 0.0]]))[0] > 0.95

@@ -120,7 +120,7 @@ def test_evidence_is_the_best_hits_with_words_of_their_own() -> None:
     assert len(found.hits) == HITS
     assert found.hits[0] == Hit("I adopted a cat.", 1.0, "maria", 1)
     assert found.hits[1].text == "note text"
-    assert (found.memories, found.speakers) == (40, {"maria"})
+    assert (found.memories, found.speakers) == (40, frozenset(("maria",)))
 
 
 def test_each_table_has_terms_that_are_read_and_a_threshold_that_empties_little() -> None:
