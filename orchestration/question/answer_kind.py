@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES
 from substrate.text import normal_text, stem
@@ -86,20 +86,10 @@ def _stems(name: str) -> set[str]:
 
 
 @cache
-def asking_words(code: str) -> frozenset[str]:
-    """The words of a language that only ask, in normal form, beside its function words."""
-    return frozenset(map(normal_text, _table(code)["asking"].split()))
-
-
-def _table(code: str) -> dict[str, Any]:
-    """The file of a language. Raises FileNotFoundError for one without a file."""
-    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    return tomllib.loads(text)
-
-
-@cache
 def _patterns(code: str) -> _Patterns:
-    table = _table(code)
+    """The patterns of a language. Raises FileNotFoundError for one without a file."""
+    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
+    table = tomllib.loads(text)
     given = table["given"]
     texts = {
         AnswerKind.PERSON: _after(given["before_a_person"]) if "before_a_person" in given else _INSIDE,

@@ -19,8 +19,7 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
-from orchestration.appraisal.languages import language_of
-from orchestration.question.answer_kind import AnswerKind, asking_words, gives_kind
+from orchestration.question.answer_kind import AnswerKind, gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.candidates import Candidate, Candidates
@@ -28,7 +27,7 @@ from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import count_stems, lexical_text
 from schemas.memory import Level
 from schemas.temporal import Instant
-from substrate.text import STOP_WORDS, name_key, stem, stems, words
+from substrate.text import name_key, stem, stems, word_language, word_languages, words
 
 WORDS_ALONE: Final = "none"
 """The table of weights for a question that was not embedded, and for a model that nobody measured."""
@@ -155,17 +154,18 @@ def weigh_stems(
 ) -> dict[str, float]:
     """The inverse document frequency of each stem of a question, also of those that no memory holds.
 
-    Words that name a time, or speakers, are read otherwise; function words say nothing of what is asked.
+    Words that name a time, or speakers, are read otherwise; stop words say nothing of what is asked.
     """
-    language = language_of(question.text)
-    silent = language.function_words | asking_words(language.code) | STOP_WORDS
+    language = word_language(question.text)
+    silent = word_languages()[language].stop_words
     names = {word for name in speakers for word in name.split()}
     count = max(memories, LEAST_MEMORIES)
     weights: dict[str, float] = {}
     for word in dict.fromkeys(words((question.content or question.text)[:MOST_READ])):
         if word not in silent and word not in names:
             weight = inverse_document_frequency(min(frequencies.get(word, 0), count), count)
-            weights[stem(word)] = min(weight, weights.get(stem(word), weight))
+            root = stem(word, language)
+            weights[root] = min(weight, weights.get(root, weight))
     return weights
 
 
@@ -196,7 +196,7 @@ def read_features(evidence: Evidence) -> dict[str, float]:
 
 def _fit(hit: Hit, evidence: Evidence) -> _Fit:
     clauses = [clause for clause in CLAUSE.split(hit.text) if clause.strip()] or [""]
-    held = count_stems(clauses, evidence.weights)
+    held = count_stems(clauses, evidence.weights, word_language(evidence.question.text))
     best = max(range(len(clauses)), key=lambda place: _share(held.get(place, ()), evidence.weights))
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
