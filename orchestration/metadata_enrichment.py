@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import CandidateLink, Candidates, Key
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
-from schemas.temporal import AFTER_ALL, Instant
+from schemas.temporal import AFTER_ALL, Instant, to_datetime
 from substrate.store import rows
 from substrate.store.search import LINK_START, NODE_START
 
@@ -30,10 +31,18 @@ def enrich_memories(
     }
     if any(memory.shown for memory in memories):
         columns["passage"] = [memory.shown and Passage(**memory.shown._asdict()) for memory in memories]
+    later = [activation.held_before.get(score.key) for score in scores]
+    columns["overtaken_by"] = [None if key is None else key[1] for key in later]
+    columns["overtaken_at"] = [None if key is None else _began(candidates.memories[key]) for key in later]
+    columns["duplicates"] = [activation.duplicates.get(score.key, ()) for score in scores]
     if explain:
         columns["score_terms"] = [_score_terms(activation.parts[score.key], score) for score in scores]
     nodes = rows.nodes([memory.row[NODE_START:] for memory in memories], columns, candidates.known_to)
     return dict(zip((score.key for score in scores), nodes, strict=True))
+
+
+def _began(memory: Candidate) -> datetime:
+    return to_datetime(int(memory.get("valid_at")))
 
 
 def _score_terms(parts: Mapping[str, float], score: Score) -> dict[str, float]:

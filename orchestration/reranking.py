@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated, Final, NamedTuple
 
 import orjson
@@ -87,7 +88,7 @@ async def rerank(
         positions, call = await ask(text, texts, deps)
         calls = (call,)
     order = (*reorder(best, positions), *activation.order[RERANKED:])
-    return Reranking(Activation(order, activation.parts), calls)
+    return Reranking(replace(activation, order=order), calls)
 
 
 def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:

@@ -133,6 +133,19 @@ class ConsciousnessNode(Frozen):
     retrieval_source: str = ""
     relevance_score: float = 0.0
     likeness: float | None = None
+    overtaken_by: str | None = Field(
+        default=None,
+        description=(
+            "Inferred: the id of a later memory of the same voice that seems to tell what holds instead. "
+            "Nobody superseded this one."
+        ),
+    )
+    overtaken_at: datetime | None = Field(
+        default=None, description="Inferred: since when the later memory holds, and so until when this one did."
+    )
+    duplicates: tuple[str, ...] = Field(
+        default=(), description="The ids of other memories found with the same words, which are shown as this one."
+    )
     consciousness_adjusted_score: float | None = None
     score_terms: dict[str, float] | None = None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from schemas.base import Frozen
 from schemas.memory import InvalidationReason, Level, ResolutionState
 
@@ -106,6 +108,13 @@ class TemporalDissonance(Frozen):
     belief_held_until: datetime
     corrected_at: datetime
     held_seconds: float
+    inferred: bool = Field(
+        default=False,
+        description="Nobody superseded it: a later memory, `corrected_by`, seems to tell what holds instead.",
+    )
+    corrected_by: str | None = Field(
+        default=None, description="The id of the later memory, where the change was inferred."
+    )
 
 
 class ResolutionPattern(Frozen):

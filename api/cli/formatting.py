@@ -98,7 +98,7 @@ def describe_likeness(node: ConsciousnessNode) -> list[str]:
 
 
 def describe_end(node: ConsciousnessNode) -> list[str]:
-    """The ends of a record on both time axes; empty while it is valid and believed."""
+    """The ends of a record on both time axes, what seems to hold instead, and how often it was said."""
     reason = REASONS.get(node.invalidation_reason or "")
     parts = []
     if node.invalid_at is not None:
@@ -107,6 +107,10 @@ def describe_end(node: ConsciousnessNode) -> list[str]:
         parts.append(f"believed until {long_date(node.expired_at)}")
     if parts and reason:
         parts[-1] += f": {reason}"
+    if node.overtaken_at is not None:
+        parts.append(f"held until {long_date(node.overtaken_at)}, it seems: see {node.overtaken_by}")
+    if node.duplicates:
+        parts.append(f"said {len(node.duplicates) + 1} times")
     return parts
 
 

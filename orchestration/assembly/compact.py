@@ -105,6 +105,10 @@ def _ends(node: ConsciousnessNode) -> list[str]:
         ends.append(f"true until {_day(node.invalid_at)}")
     if node.expired_at is not None:
         ends.append(f"believed until {_day(node.expired_at)}")
+    if node.overtaken_at is not None and node.overtaken_by is not None:
+        ends.append(f"held until {_day(node.overtaken_at)}, it seems")
+    if node.duplicates:
+        ends.append(f"said {len(node.duplicates) + 1} times")
     if ends and node.invalidation_reason is not None:
         ends.append(REASONS[node.invalidation_reason])
     return ends

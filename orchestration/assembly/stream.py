@@ -15,7 +15,7 @@ from orchestration.assembly.compact import compact
 from orchestration.assembly.options import StreamOptions
 from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.mind import energy
-from orchestration.mind.dissonance import detect_temporal_dissonances
+from orchestration.mind.dissonance import detect_temporal_dissonances, infer_dissonances
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
@@ -176,7 +176,10 @@ def assemble(
         traversal_graph=graph if shown is whole else _shown_graph(graph, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),
         energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
-        temporal_dissonances=tuple(detect_temporal_dissonances(nodes, options.mode)),
+        temporal_dissonances=(
+            *detect_temporal_dissonances(nodes, options.mode),
+            *infer_dissonances(_overtaken(whole, activation), options.mode),
+        ),
         metadata_validation=metadata_report(nodes, links),
         resolution_patterns=tuple(report.patterns),
         retrieval_latency_ms=0.0,
@@ -187,6 +190,15 @@ def assemble(
         model_calls=tuple(report.model_calls),
     )
     return _with_text(stream, shown) if options.form == "compact" else stream
+
+
+def _overtaken(
+    content: StreamContent, activation: Activation
+) -> Iterator[tuple[ConsciousnessNode, ConsciousnessNode]]:
+    """Each memory with the later one that seems to tell what holds instead, where both were found."""
+    for earlier, later in activation.held_before.items():
+        if earlier in content.nodes and later in content.nodes:
+            yield content.nodes[earlier], content.nodes[later]
 
 
 def _is_bare(node: ConsciousnessNode) -> bool:

@@ -17,6 +17,8 @@ HISTORICAL: Final = (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
 DISCOVERY_ENERGY: Final = 0.5
 """Energy of a discovery whose record has no `discovery_energy` (003, component 2)."""
 UNKNOWN_TRIGGER: Final = "Unknown correction trigger"
+LATER_WORDS: Final = "Later words of the same voice"
+"""The trigger of a change that nobody recorded."""
 
 
 class BeliefChange(NamedTuple):
@@ -35,6 +37,39 @@ def detect_temporal_dissonances(
     the record that replaced it and has a different belief. `nodes` may contain a record more than once.
     """
     return [change.dissonance for change in find_belief_changes(nodes)] if mode in HISTORICAL else []
+
+
+def infer_dissonances(
+    pairs: Iterable[tuple[ConsciousnessNode, ConsciousnessNode]], mode: TemporalMode
+) -> list[TemporalDissonance]:
+    """A change of reality for each pair of a memory and the later one that seems to tell what holds instead.
+
+    Oldest first, marked as inferred; empty when `mode` is not historical. The times are those for which the
+    memories hold, because both were believed all the while.
+    """
+    if mode not in HISTORICAL:
+        return []
+    return sorted((_inferred(*pair) for pair in pairs), key=lambda each: (each.corrected_at, each.node_id))
+
+
+def _inferred(earlier: ConsciousnessNode, later: ConsciousnessNode) -> TemporalDissonance:
+    return TemporalDissonance(
+        node_id=earlier.node_id,
+        level=earlier.level,
+        node_name=earlier.name,
+        original_belief=earlier.description,
+        corrected_belief=later.description,
+        dissonance_type="reality_changed",
+        correction_trigger=LATER_WORDS,
+        discovery_energy=DISCOVERY_ENERGY,
+        discovery_emotions=later.emotion_vector,
+        belief_held_from=earlier.valid_at,
+        belief_held_until=later.valid_at,
+        corrected_at=later.valid_at,
+        held_seconds=(later.valid_at - earlier.valid_at).total_seconds(),
+        inferred=True,
+        corrected_by=later.node_id,
+    )
 
 
 def find_belief_changes(nodes: Iterable[ConsciousnessNode]) -> list[BeliefChange]:

@@ -18,6 +18,7 @@ from orchestration.appraisal.languages import CODES, language_of
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _NONE: Final = r"(?!)"
 """Matches nothing."""
 
@@ -67,6 +68,24 @@ def count_changes(text: str) -> int:
     """How many words of a text say that something is no longer as it was."""
     read = text[:MOST_READ].lower()
     return len(_patterns(language_of(read).code).change.findall(read))
+
+
+@lru_cache(maxsize=8192)
+def speaks_of_self(text: str) -> bool:
+    """Whether a text has a word by which one speaks of oneself."""
+    return _has_word(text, "own_subjects", "own_objects", "own_possessives")
+
+
+@lru_cache(maxsize=8192)
+def is_unreal(text: str) -> bool:
+    """Whether a text has a word for what might be: "if", "would", "perhaps"."""
+    return _has_word(text, "hypothetical")
+
+
+def _has_word(text: str, *lists: str) -> bool:
+    read = text[:MOST_READ].lower()
+    words = language_of(read).words
+    return any(not words[name].isdisjoint(_WORD.findall(read)) for name in lists)
 
 
 @cache

@@ -17,7 +17,7 @@ from orchestration.ranking.channels import (
     ranking_question,
     relevance_parts,
 )
-from orchestration.ranking.currency import compare_hits
+from orchestration.ranking.currency import compare_hits, fold_duplicates
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
 
@@ -27,11 +27,13 @@ class Activation:
     """The candidates, best first, and the parts of the relevance of each, which `explain` shows.
 
     `held_before`: by each that seems to tell what no longer holds, the later one that tells what holds instead.
+    `duplicates`: by each that stands for others with the same words, the ids of these.
     """
 
     order: tuple[consciousness_score.Score, ...]
     parts: Mapping[Key, Mapping[str, float]]
     held_before: Mapping[Key, Key] = field(default_factory=dict)
+    duplicates: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def instructions(self) -> frozenset[Key]:
@@ -81,4 +83,5 @@ def activate(
     order = consciousness_score.ranked(scores)
     comparison = compare_hits(order, candidates, asker.question)
     question = replace(question, parts=parts, comparison=comparison)
-    return Activation(tuple(final_order(order, candidates, question)), parts, comparison.held_before())
+    folded, duplicates = fold_duplicates(final_order(order, candidates, question), candidates)
+    return Activation(tuple(folded), parts, comparison.held_before(), duplicates)

@@ -19,9 +19,9 @@ from orchestration.algorithms import maximal_marginal_relevance
 from orchestration.question.answer_kind import gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
+from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.consciousness_score import Score, stands_out
-from orchestration.ranking.currency import NO_COMPARISON, Comparison, order_by_currency
 from orchestration.ranking.instructions import LEFT_BEFORE, choose_instructions, find_instructions, is_request
 from orchestration.ranking.relevance import Lengths, bm25_scores, lexical_text, word_weights
 from orchestration.ranking.spreading import SpreadWeights, spread
@@ -107,7 +107,7 @@ class RankingQuestion:
     parts: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
     base: Mapping[Key, float] = field(default_factory=dict)
     scores: Sequence[Score] = ()
-    comparison: Comparison = NO_COMPARISON
+    comparison: currency.Comparison = currency.NO_COMPARISON
 
 
 def ranking_question(
@@ -329,11 +329,8 @@ def currency_order(candidates: Candidates, question: RankingQuestion, weight: fl
     read = question.question
     if not weight or read.broad or read.seeking or not question.comparison.changes:
         return {}
-    spoken = question.comparison.keys
-    order = order_by_currency(len(spoken), question.comparison.changes, read.tense, raising=read.own)
-    speaking, moving = iter(order), set(spoken)
-    keys = (spoken[next(speaking)] if score.key in moving else score.key for score in question.scores)
-    return {key: float(place) for place, key in enumerate(keys)}
+    keys = [score.key for score in question.scores]
+    return currency.places_by_currency(question.comparison, keys, read.tense, raising=read.own)
 
 
 def instruction_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -362,7 +359,6 @@ class Channel(NamedTuple):
 
 
 SPEAKER_PART: Final = "speaker"
-CURRENCY_PART: Final = "currency"
 WISH_PART: Final = "wish"
 CHANNELS: Final = (
     Channel("likeness", likeness_score, "likeness", "base"),
@@ -377,7 +373,7 @@ CHANNELS: Final = (
     Channel("kind", kind_score, "kind", "relevance"),
     Channel("novelty", novelty_score, "opening", "relevance"),
     Channel("instruction", instruction_score, WISH_PART, "relevance"),
-    Channel("currency", currency_order, CURRENCY_PART, "order"),
+    Channel("currency", currency_order, currency.PART, "order"),
     Channel("breadth", breadth_order, "breadth", "order"),
     Channel("instruction", instruction_order, WISH_PART, "order"),
 )
@@ -405,30 +401,13 @@ def _run_stage(
 
 
 def final_order(scores: Sequence[Score], candidates: Candidates, question: RankingQuestion) -> list[Score]:
-    """The scores, best first, as the `order` channels place them.
-
-    What stands higher for being true now has as much of everything as what it stands above: it is no less of an
-    answer. Its term `currency` is what that added.
-    """
+    """The scores, best first, as the `order` channels place them; see `currency.levelled`."""
     order = list(scores)
     for channel in CHANNELS:
         if channel.stage == "order":
             weight = getattr(question.weights, channel.weight)
             places = channel.score(candidates, replace(question, scores=order), weight)
             order.sort(key=lambda score: places.get(score.key, 0.0))
-            if channel.part == CURRENCY_PART and places:
-                order = _levelled(order)
+            if channel.part == currency.PART and places:
+                order = currency.levelled(order)
     return order
-
-
-def _levelled(order: Sequence[Score]) -> list[Score]:
-    """The scores with totals and activations that do not rise from one to the next."""
-    levelled: list[Score] = []
-    for score in reversed(order):
-        below = levelled[-1] if levelled else score
-        added = max(0.0, below.total - score.total)
-        if added or below.activation > score.activation:
-            terms = {**score.terms, CURRENCY_PART: added}
-            score = Score(score.key, max(score.activation, below.activation), score.total + added, terms)
-        levelled.append(score)
-    return levelled[::-1]

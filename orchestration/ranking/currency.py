@@ -19,13 +19,15 @@ from typing import Final, NamedTuple
 
 from orchestration.question.answer_kind import gives_kind
 from orchestration.question.reading import ANSWERING, Question
-from orchestration.question.tense import Tense, count_changes
+from orchestration.question.tense import Tense, count_changes, is_unreal, speaks_of_self
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.confidence import BARE_TYPES
 from orchestration.ranking.consciousness_score import Score
 from schemas.temporal import END_OF_TIME
-from substrate.text import name_key, stems
+from substrate.text import name_key, stems, words
 
+PART: Final = "currency"
+"""The term of a score that says what it gained for being true now."""
 MOST_READ: Final = 60
 """Only so many of the best hits are compared with each other."""
 MOST_FORMER: Final = 10
@@ -36,13 +38,15 @@ FOCUS_OF_PAST: Final = 3
 """The same in a question about the past: what was asked for stands there already, more often than not."""
 LEAST_CHANGE: Final = 0.05
 """Where no change of a question is likelier, its changes are measured by this: it need not be about a change."""
-REORDERED: Final = 0.1
+REORDERED: Final = 0.08
 """A change this likely, as a share of the likeliest of its question, is one by which hits change places."""
 REORDERED_PAST: Final = 0.6
 RAISED: Final = 0.3
 """The same for a later hit that is brought into the focus from below."""
 SAID: Final = 0.5
 """A change at least this likely is shown as one."""
+LEAST_FOLDED: Final = 6
+"""Voice, type and four words: a shorter text is no duplicate of another."""
 DAY: Final = 86_400_000_000
 """Microseconds."""
 
@@ -53,7 +57,8 @@ class Hit:
 
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
     its score. `likeness`: to the question. `stems`: of its words. `gives_kind`: it gives a thing of the kind asked
-    for. `changes`: how many of its words tell of a change.
+    for. `changes`: how many of its words tell of a change. `own`: it speaks of the one
+    who says it; `unreal`: of what might be.
     """
 
     at: int
@@ -63,6 +68,8 @@ class Hit:
     stems: frozenset[str]
     gives_kind: bool = False
     changes: int = 0
+    own: bool = True
+    unreal: bool = False
 
 
 class Change(NamedTuple):
@@ -74,10 +81,14 @@ class Change(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The best hits that speak for themselves, best first, and the changes among them, by their places."""
+    """The best hits that speak for themselves, best first, and the changes among them, by their places.
+
+    `giving`: the places of those that give a thing of the kind asked for, other than by the answering side.
+    """
 
     keys: Sequence[Key] = ()
     changes: Sequence[Change] = ()
+    giving: Collection[int] = ()
 
     def held_before(self) -> dict[Key, Key]:
         """By each hit that tells what no longer holds, the later one that most likely tells what does instead."""
@@ -95,7 +106,8 @@ class Features(NamedTuple):
     The ranks and totals of both; their likeness to the question, and whether the later one has none; the words of
     the question and the rare other words that both share; whether both give the kind of thing asked for; words of
     change in the later one; how late it is among all hits; the days between them, up to 200; whether these are
-    hours; the share of the question's words in it; whether it is short.
+    hours; the share of the question's words in it; whether it is short; whether both are of one day; whether each
+    speaks of the one who says it, or of what might be.
     """
 
     earlier_rank: float
@@ -114,6 +126,11 @@ class Features(NamedTuple):
     near: float
     asked_share: float
     brief: float
+    same_day: float
+    earlier_own: float
+    later_own: float
+    earlier_unreal: float
+    later_unreal: float
 
 
 class _Scale(NamedTuple):
@@ -138,7 +155,8 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
     spoken = list(islice((score for score in order if _speaks(memories[score.key])), MOST_READ))
     asked = stems(question.text)
     hits = [_hit(score, memories[score.key], question, asked) for score in spoken]
-    return Comparison([score.key for score in spoken], find_changes(hits, asked))
+    giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
+    return Comparison([score.key for score in spoken], find_changes(hits, asked), giving)
 
 
 def _speaks(memory: Candidate) -> bool:
@@ -149,16 +167,50 @@ def _speaks(memory: Candidate) -> bool:
 
 def _hit(score: Score, memory: Candidate, question: Question, asked: frozenset[str]) -> Hit:
     kind, text = question.answer_kind, memory.get("description")
-    speaker = name_key(memory.get("speaker") or memory.get("author") or "")
     return Hit(
         at=int(memory.get("valid_at")),
-        voice=speaker if speaker in ANSWERING else f"{score.key[0]} {speaker}",
+        voice=_voice(score.key, memory),
         total=score.total,
         likeness=memory.likeness,
         stems=stems(text),
         gives_kind=kind is not None and gives_kind(kind, text, asked),
         changes=count_changes(text),
+        own=speaks_of_self(text),
+        unreal=is_unreal(text),
     )
+
+
+def fold_duplicates(
+    order: Sequence[Score], candidates: Candidates
+) -> tuple[list[Score], dict[Key, tuple[str, ...]]]:
+    """The order without hits that say only what a better one of the same voice says, and the ids of those by it.
+
+    Words that differ by case or punctuation are the same. So little a text as "thanks a lot" may be said twice.
+    """
+    kept: list[Score] = []
+    first: dict[tuple[str, ...], Key] = {}
+    others: defaultdict[Key, list[str]] = defaultdict(list)
+    for score in order:
+        memory = candidates.memories[score.key]
+        said = _said(score.key, memory) if _speaks(memory) else ()
+        best = first.setdefault(said, score.key) if len(said) >= LEAST_FOLDED else score.key
+        if best == score.key or best[1] == score.key[1]:
+            kept.append(score)
+        else:
+            others[best].append(score.key[1])
+    return kept, {key: tuple(ids) for key, ids in others.items()}
+
+
+def _said(key: Key, memory: Candidate) -> tuple[str, ...]:
+    """Voice, type and words of a memory. The name of a turn is only its beginning."""
+    name = "" if memory.get("speaker") else str(memory.get("name") or "")
+    return (_voice(key, memory), str(memory.get("node_type")), *words(f"{name} {memory.get('description')}"))
+
+
+def _voice(key: Key, memory: Candidate) -> str:
+    """Whose words a memory is: level and speaker, or author; the answering side is one voice on all levels."""
+    speaker = name_key(memory.get("speaker") or memory.get("author") or "")
+    return speaker if speaker in ANSWERING else f"{key[0]} {speaker}"
 
 
 def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
@@ -207,6 +259,11 @@ def features(hits: Sequence[Hit], one: int, other: int, scale: _Scale) -> Featur
         near=float(days < 1 / 12),
         asked_share=found / every if every else 0.0,
         brief=min(1.0, 20 / (1 + len(later.stems))),
+        same_day=float(days < 1),
+        earlier_own=float(earlier.own),
+        later_own=float(later.own),
+        earlier_unreal=float(earlier.unreal),
+        later_unreal=float(later.unreal),
     )
 
 
@@ -236,14 +293,15 @@ def _probability(read: Features) -> float:
     return 1.0 / (1.0 + math.exp(-log_odds))
 
 
-def order_by_currency(count: int, changes: Sequence[Change], tense: Tense | None, *, raising: bool) -> list[int]:
-    """The places of `count` hits, which come best first, in the order that a question of this tense asks for.
+def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: bool) -> list[int]:
+    """The places of the hits, which come best first, in the order that a question of this tense asks for.
 
     Present: within the focus a later hit stands above the earlier one whose subject it tells of; with `raising`,
-    one from below takes the place of the hit in focus that has least to do with a change. Past: the earlier one
-    stands above the later one. All others keep their order.
+    one from below takes the place of the hit in focus that has least to do with a change, unless the last one
+    there gives what is asked for. Past: the earlier one stands above the later one. All others keep their order.
     """
-    places = list(range(count))
+    changes = comparison.changes
+    places = list(range(len(comparison.keys)))
     if tense is None or not changes:
         return places
     likeliest = max(LEAST_CHANGE, max(change.probability for change in changes))
@@ -251,8 +309,19 @@ def order_by_currency(count: int, changes: Sequence[Change], tense: Tense | None
     if tense is not Tense.PRESENT:
         later_ones = {(later, earlier): share for (earlier, later), share in shares.items()}
         return _with_head(places, _rearranged(places[:FOCUS_OF_PAST], later_ones, REORDERED_PAST))
+    raising = raising and FOCUS - 1 not in comparison.giving
     head = _raised(places[:FOCUS], shares) if raising else places[:FOCUS]
     return _with_head(places, _rearranged(head, shares, REORDERED))
+
+
+def places_by_currency(
+    comparison: Comparison, keys: Sequence[Key], tense: Tense | None, *, raising: bool
+) -> dict[Key, float]:
+    """The place of each of the keys, from 0; those that were not compared keep theirs."""
+    compared_keys = set(comparison.keys)
+    speaking = (comparison.keys[place] for place in order_by_currency(comparison, tense, raising=raising))
+    order = (next(speaking) if key in compared_keys else key for key in keys)
+    return {key: float(place) for place, key in enumerate(order)}
 
 
 def _with_head(places: Sequence[int], head: Sequence[int]) -> list[int]:
@@ -276,10 +345,27 @@ def _raised(head: Sequence[int], shares: Mapping[tuple[int, int], float]) -> lis
 
 
 def _rearranged(head: Sequence[int], shares: Mapping[tuple[int, int], float], least: float) -> list[int]:
-    """The second of each pair of places directly above the first, the likeliest pair last."""
+    """The second of each pair of places directly above the first, the likeliest pair first."""
     order = list(head)
-    for (below, above), share in sorted(shares.items(), key=lambda pair: (pair[1], pair[0])):
+    for (below, above), share in sorted(shares.items(), key=lambda pair: (-pair[1], pair[0])):
         if share >= least and below in order and above in order and order.index(above) > order.index(below):
             order.remove(above)
             order.insert(order.index(below), above)
     return order
+
+
+def levelled(order: Sequence[Score]) -> list[Score]:
+    """The scores with totals and activations that do not rise from one to the next.
+
+    What stands higher for being true now has as much of everything as what it stands above: it is no less of an
+    answer. Its term `currency` is what that added.
+    """
+    levelled: list[Score] = []
+    for score in reversed(order):
+        below = levelled[-1] if levelled else score
+        added = max(0.0, below.total - score.total)
+        if added or below.activation > score.activation:
+            terms = {**score.terms, PART: added}
+            score = Score(score.key, max(score.activation, below.activation), score.total + added, terms)
+        levelled.append(score)
+    return levelled[::-1]

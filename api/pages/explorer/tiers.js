@@ -19,7 +19,8 @@ function card(node, choose, look) {
   return el("li", { className: "card" }, line(node, choose, look),
     el("p", { className: "words" }, node.description),
     el("p", { className: "small" }, `${plain(node.node_type)} · ${day(node.valid_at)}`,
-      node.invalid_at && ` to ${day(node.invalid_at)}`, node.resolution_state && ` · ${plain(node.resolution_state)}`),
+      node.invalid_at && ` to ${day(node.invalid_at)}`, node.overtaken_at && ` · held until ${day(node.overtaken_at)}, it seems`,
+      node.duplicates?.length > 0 && ` · said ${node.duplicates.length + 1} times`, node.resolution_state && ` · ${plain(node.resolution_state)}`),
     feelings(node.emotion_vector));
 }
 

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
-from orchestration.ranking.currency import DAY, FOCUS, Change, Comparison, Hit, find_changes, order_by_currency
+from orchestration.ranking.activation import Asker, activate
+from orchestration.ranking.candidates import Candidates
+from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.currency import (
+    DAY,
+    FOCUS,
+    Change,
+    Comparison,
+    Hit,
+    find_changes,
+    fold_duplicates,
+    levelled,
+    order_by_currency,
+)
 from schemas.memory import Level
 from substrate.text import stems
+from tests.builders import key, stored_row
 
 ASKED = stems("Where do I live?")
 
@@ -24,8 +43,12 @@ HOMES = (
 )
 
 
+def compared_hits(hits: Sequence[Hit]) -> Comparison:
+    return Comparison([key(str(place)) for place in range(len(hits))], find_changes(hits, ASKED))
+
+
 def orders(tense: Tense | None) -> list[int]:
-    return order_by_currency(len(HOMES), find_changes(HOMES, ASKED), tense, raising=True)
+    return order_by_currency(compared_hits(HOMES), tense, raising=True)
 
 
 def test_for_the_present_the_later_of_one_thing_stands_above_the_earlier() -> None:
@@ -34,8 +57,7 @@ def test_for_the_present_the_later_of_one_thing_stands_above_the_earlier() -> No
 
 def test_for_the_past_the_earlier_one_stands_above() -> None:
     turned = (HOMES[1], HOMES[0], HOMES[2])
-    changes = find_changes(turned, ASKED)
-    assert order_by_currency(3, changes, Tense.FORMER, raising=True)[:2] == [1, 0]
+    assert order_by_currency(compared_hits(turned), Tense.FORMER, raising=True)[:2] == [1, 0]
 
 
 def test_a_question_that_asks_for_no_time_keeps_its_order() -> None:
@@ -57,13 +79,20 @@ def test_two_of_one_moment_tell_of_no_change() -> None:
 
 
 def test_a_later_one_from_below_comes_into_the_focus_only_when_asked() -> None:
-    changes = [Change(0, 7, 0.4)]
-    assert order_by_currency(10, changes, Tense.PRESENT, raising=False)[:FOCUS] == [0, 1, 2, 3, 4]
-    assert order_by_currency(10, changes, Tense.PRESENT, raising=True)[:FOCUS] == [7, 0, 1, 2, 3]
+    keys = [key(str(place)) for place in range(10)]
+    comparison = Comparison(keys, [Change(0, 7, 0.4)])
+    assert order_by_currency(comparison, Tense.PRESENT, raising=False)[:FOCUS] == [0, 1, 2, 3, 4]
+    assert order_by_currency(comparison, Tense.PRESENT, raising=True)[:FOCUS] == [7, 0, 1, 2, 3]
+
+
+def test_nothing_is_raised_where_the_last_in_focus_gives_what_is_asked_for() -> None:
+    keys = [key(str(place)) for place in range(10)]
+    comparison = Comparison(keys, [Change(0, 7, 0.4)], giving={FOCUS - 1})
+    assert order_by_currency(comparison, Tense.PRESENT, raising=True)[:FOCUS] == [0, 1, 2, 3, 4]
 
 
 def test_the_change_shown_is_the_likeliest_of_each_hit() -> None:
-    keys = [(Level.N1, name, 1) for name in "abc"]
+    keys = [key(name) for name in "abc"]
     comparison = Comparison(keys, [Change(0, 1, 0.6), Change(0, 2, 0.9), Change(1, 2, 0.2)])
     assert comparison.held_before() == {keys[0]: keys[2]}
 
@@ -76,4 +105,58 @@ changes = st.lists(
 
 @given(changes, st.sampled_from([None, *Tense]), st.booleans())
 def test_nothing_is_dropped_or_doubled(found: list[Change], tense: Tense | None, raising: bool) -> None:
-    assert sorted(order_by_currency(12, found, tense, raising=raising)) == list(range(12))
+    comparison = Comparison([key(str(place)) for place in range(12)], found)
+    assert sorted(order_by_currency(comparison, tense, raising=raising)) == list(range(12))
+
+
+def found(*texts: tuple[str, str]) -> tuple[list[Score], Candidates]:
+    """Memories of these ids and texts, best first."""
+    candidates = Candidates()
+    rows = [
+        stored_row({"id": name, "description": text, "speaker": "user", "node_type": "Turn"}, score=0.2)
+        for name, text in texts
+    ]
+    candidates.add(Level.N1, rows, likeness=True)
+    return [Score(key(name), 0.5, 1.0, {}) for name, _ in texts], candidates
+
+
+def test_words_that_differ_by_case_and_punctuation_are_shown_once_with_the_ids_of_the_others() -> None:
+    order, candidates = found(
+        ("a", "My sister has two dogs."), ("b", "the weather is fine today"), ("c", "my sister has TWO dogs")
+    )
+    kept, duplicates = fold_duplicates(order, candidates)
+    assert [score.key[1] for score in kept] == ["a", "b"]
+    assert duplicates == {key("a"): ("c",)}
+
+
+def test_a_short_text_may_be_said_twice() -> None:
+    kept, duplicates = fold_duplicates(*found(("a", "thanks a lot"), ("b", "Thanks a lot!")))
+    assert len(kept) == 2
+    assert duplicates == {}
+
+
+def test_what_stands_higher_for_being_true_now_has_as_much_as_what_it_stands_above() -> None:
+    raised, below = Score(key("a"), 0.2, 0.4, {"relevance": 0.4}), Score(key("b"), 0.9, 1.0, {"relevance": 1.0})
+    first, second = levelled([raised, below])
+    assert (first.activation, first.total, first.terms["currency"]) == (0.9, 1.0, 0.6)
+    assert second == below
+
+
+def test_in_a_question_about_the_present_the_later_memory_comes_first_and_says_until_when_the_other_held() -> None:
+    candidates = Candidates()
+    texts = {
+        "berlin": ("I live in Berlin in a flat by the canal", 1),
+        "lisbon": ("since June I live in Lisbon, my flat by the canal in Berlin is let", 150),
+    }
+    rows = [
+        stored_row(
+            {"id": name, "description": text, "speaker": "user", "node_type": "Turn", "valid_at": day * DAY},
+            score=score,
+        )
+        for (name, (text, day)), score in zip(texts.items(), (0.3, 0.4), strict=True)
+    ]
+    candidates.add(Level.N1, rows, likeness=True)
+    question = read_question("Where do I live?", datetime(2025, 1, 1, tzinfo=UTC))
+    activation = activate(candidates, {Level.N1: Lexicon(memories=2, traces=2)}, Asker(question))
+    assert [score.key[1] for score in activation.order] == ["lisbon", "berlin"]
+    assert activation.held_before == {key("berlin"): key("lisbon")}
