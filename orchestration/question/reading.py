@@ -65,7 +65,7 @@ def read_question(text: str, now: datetime) -> Question:
         broad=broad,
         whole=whole,
         orders=orders and not whole,
-        request=Request.NONE if broad or others else read_request(text),
+        request=Request.NONE if broad else read_request(text),
         answer_kind=asked_kind(text),
         tense=read_tense(text),
         periods=times.periods,
