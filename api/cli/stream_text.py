@@ -154,9 +154,9 @@ def _format_details(node: ConsciousnessNode, entities: Sequence[str], *, explain
         parts.append(f"version {node.version}")
     parts += [
         *formatting.describe_end(node),
-        *formatting.describe_likeness(node),
         formatting.explain_match(node, entities),
         *formatting.describe_measures(node),
+        *formatting.describe_likeness(node),
     ]
     yield " · ".join(map(formatting.to_line, parts))
     if explain and node.score_terms:

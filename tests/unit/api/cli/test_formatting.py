@@ -13,6 +13,7 @@ from api.cli.formatting import (
     choose_handle,
     choose_title,
     describe_end,
+    describe_likeness,
     describe_measures,
     describe_missing,
     explain_match,
@@ -119,3 +120,8 @@ def test_a_score_is_printed_with_the_sign_of_each_term() -> None:
 
 def test_a_missing_part_is_a_sentence() -> None:
     assert describe_missing(["N1_graph", "it was cut"]) == ["N1_graph was not answered", "it was cut"]
+
+
+def test_likeness_is_printed_where_a_memory_was_found_by_it() -> None:
+    assert describe_likeness(a_node(likeness=0.4321)) == ["likeness 0.43"]
+    assert describe_likeness(a_node()) == []
