@@ -45,8 +45,8 @@ RAISED: Final = 0.3
 """The same for a later hit that is brought into the focus from below."""
 SAID: Final = 0.5
 """A change at least this likely is shown as one."""
-LEAST_FOLDED: Final = 6
-"""Voice, type and four words: a shorter text is no duplicate of another."""
+LEAST_FOLDED: Final = 7
+"""Voice, type, feelings and four words: a shorter text is no duplicate of another."""
 DAY: Final = 86_400_000_000
 """Microseconds."""
 
@@ -185,8 +185,10 @@ def fold_duplicates(
 ) -> tuple[list[Score], dict[Key, tuple[str, ...]]]:
     """The order without hits that say only what a better one of the same voice says, and the ids of those by it.
 
-    Words that differ by case or punctuation are the same. So little a text as "thanks a lot" may be said twice.
+    Words that differ by case or punctuation are the same. So little a text as "thanks a lot" may be said twice;
+    and two memories that are felt otherwise, or linked with each other, are two.
     """
+    linked = {(link.level, link.source, link.target) for link in candidates.links.values()}
     kept: list[Score] = []
     first: dict[tuple[str, ...], Key] = {}
     others: defaultdict[Key, list[str]] = defaultdict(list)
@@ -194,7 +196,9 @@ def fold_duplicates(
         memory = candidates.memories[score.key]
         said = _said(score.key, memory) if _speaks(memory) else ()
         best = first.setdefault(said, score.key) if len(said) >= LEAST_FOLDED else score.key
-        if best == score.key or best[1] == score.key[1]:
+        level, ends = score.key[0], (best[1], score.key[1])
+        joined = (level, *ends) in linked or (level, *reversed(ends)) in linked
+        if best == score.key or best[1] == score.key[1] or joined:
             kept.append(score)
         else:
             others[best].append(score.key[1])
@@ -202,9 +206,10 @@ def fold_duplicates(
 
 
 def _said(key: Key, memory: Candidate) -> tuple[str, ...]:
-    """Voice, type and words of a memory. The name of a turn is only its beginning."""
+    """Voice, type, feelings and words of a memory. The name of a turn is only its beginning."""
     name = "" if memory.get("speaker") else str(memory.get("name") or "")
-    return (_voice(key, memory), str(memory.get("node_type")), *words(f"{name} {memory.get('description')}"))
+    felt = str(memory.get("emotion_vector"))
+    return (_voice(key, memory), str(memory.get("node_type")), felt, *words(f"{name} {memory.get('description')}"))
 
 
 def _voice(key: Key, memory: Candidate) -> str:
