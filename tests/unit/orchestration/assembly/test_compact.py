@@ -194,3 +194,11 @@ def test_each_memory_is_one_line_and_the_same_stream_gives_the_same_text(
     text = compact(stream(tiers))
     assert text == compact(stream(tiers))
     assert sum(one.startswith("- ") for one in text.splitlines()) == len(focus) + len(rest)
+
+
+def test_what_seems_to_have_been_overtaken_says_until_when_it_held_and_how_often_it_was_said() -> None:
+    text = line(
+        overtaken_by="lisbon", overtaken_at=datetime(2025, 6, 4, tzinfo=UTC), duplicates=("again", "once more")
+    )
+    assert "4 June 2025, it seems" in text
+    assert "said 3 times" in text

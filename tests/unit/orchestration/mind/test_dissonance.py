@@ -17,6 +17,7 @@ from orchestration.mind.dissonance import (
     count_recurring,
     detect_temporal_dissonances,
     discovery_fields,
+    infer_dissonances,
     unbroken_start,
 )
 from schemas.commands import Correct
@@ -403,3 +404,13 @@ def test_a_correction_carries_its_reason_and_its_strongest_feeling(
 def test_a_reason_of_any_text_is_a_pattern() -> None:
     odd = discovery_fields("a | b\n" * 100, None, None)["correction_pattern_id"]
     assert Correct(citizen_id="c", id="m", correction_pattern_id=odd).correction_pattern_id == odd
+
+
+def test_a_later_memory_that_tells_what_holds_instead_is_an_inferred_change_of_reality() -> None:
+    earlier = a_node(node_id="berlin", description="I live in Berlin", valid_at=datetime(2025, 1, 4, tzinfo=UTC))
+    later = a_node(node_id="lisbon", description="I moved to Lisbon", valid_at=datetime(2025, 6, 4, tzinfo=UTC))
+    (change,) = infer_dissonances([(earlier, later)], TemporalMode.EVOLUTION)
+    assert (change.node_id, change.corrected_by, change.dissonance_type) == ("berlin", "lisbon", "reality_changed")
+    assert change.inferred
+    assert (change.belief_held_from, change.belief_held_until) == (earlier.valid_at, later.valid_at)
+    assert infer_dissonances([(earlier, later)], TemporalMode.CURRENT) == []
