@@ -39,7 +39,7 @@ from orchestration.dependencies import FAR
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
-from orchestration.ranking.channels import CHANNEL_WEIGHTS, ChannelWeights
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention

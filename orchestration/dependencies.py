@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from weakref import WeakValueDictionary
 
-from orchestration.ranking.channels import CHANNEL_WEIGHTS, ChannelWeights
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from schemas.settings import AppraisalMode
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph

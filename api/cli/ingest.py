@@ -19,8 +19,7 @@ from orchestration.ingestion.formats.files import names_below, read_files
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.formats.reader import read_zone
 from orchestration.ingestion.hearing import arranged_episodes
-from orchestration.ingestion.intake import parse_readable, parse_strictly
-from orchestration.ingestion.origin import Origin
+from orchestration.ingestion.intake import Origin, parse_readable, parse_strictly
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
 from orchestration.ingestion.storing import length
 from schemas.errors import InvalidRequest

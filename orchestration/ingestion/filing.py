@@ -10,6 +10,7 @@ from typing import NamedTuple
 from orchestration.ingestion import places
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Notebook
+from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.note_changes import Keeping, NotebookPlan, plan_notebook
 from orchestration.ingestion.note_matching import (
     Shelf,
@@ -18,7 +19,6 @@ from orchestration.ingestion.note_matching import (
     is_same_folder,
     match_documents,
 )
-from orchestration.ingestion.origin import Origin
 from orchestration.ingestion.storing import Job, Tally, store
 from schemas.commands import Command
 from schemas.memory import Level

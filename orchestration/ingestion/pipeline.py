@@ -14,7 +14,7 @@ from orchestration.ingestion.as_happened import store_as_happened
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
-from orchestration.ingestion.origin import Origin
+from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length, store
 from schemas.commands import Writer

@@ -16,7 +16,7 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.continuation import Continuation
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible
-from orchestration.ingestion.origin import Origin
+from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS

@@ -9,14 +9,8 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.candidates import Candidates, Key
-from orchestration.ranking.channels import (
-    CHANNEL_WEIGHTS,
-    WISH_PART,
-    ChannelWeights,
-    final_order,
-    ranking_question,
-    relevance_parts,
-)
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
+from orchestration.ranking.channels import WISH_PART, final_order, ranking_question, relevance_parts
 from orchestration.ranking.currency import compare_hits, fold_duplicates
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level

@@ -1,8 +1,7 @@
 """The channels that rank candidates, one function each, and the one table that lists them. Pure.
 
 A channel takes the candidates, the question and its own weight, and gives a score to each candidate it speaks for.
-To remove a channel, remove its function and its row. Every weight was set on the development conversations of
-LoCoMo and BEAM and is flat around its value; `docs/retrieval.md` has what each of them brings.
+To remove a channel, remove its function, its row and its weight.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.channel_weights import ChannelWeights, weights_for
 from orchestration.ranking.consciousness_score import Score, stands_out
 from orchestration.ranking.instructions import LEFT_BEFORE, choose_instructions, find_instructions, is_request
 from orchestration.ranking.relevance import Lengths, bm25_scores, lexical_text, word_weights
@@ -36,56 +36,6 @@ NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""
 DIVERSIFIED: Final = 40
 """How many of a broad question's candidates are chosen one by one; the rest keep their order."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelWeights:
-    """The weight of each channel beside base relevance, which is in [0, 1]; 0 switches a channel off.
-
-    `likeness`: share of likeness in base relevance; the rest is words. `named_apart`: the names of speakers are
-    left out of the text that is embedded and out of the words of a turn. `time`: for a memory within a period that
-    the question names; `seeking`: for the latest or earliest, where it asks for that. `gain`, `answer`: see
-    `SpreadWeights`. `session`: for the best memories of the same session. `speaker`: for the words of a speaker
-    that the question names; `own`: for those of the asker, in a question of the first person; `other`: for those
-    of the answering side, in a question about these. `instruction`: for a standing instruction of the asker that
-    shapes a request, at least: it is lifted to the most relevant memory. `breadth`: what a memory loses beside one
-    of its own time, in a broad question. `novelty`: for the new words of a turn, in a question about an order of
-    events. `kind`: for a text that gives a thing of the kind that is asked for. `currency`: 1 where what is now
-    stands above what was, in a question about the present, else 0.
-    """
-
-    likeness: float = 0.5
-    named_apart: bool = True
-    time: float = 1.2
-    seeking: float = 0.3
-    gain: float = 0.85
-    answer: float = 0.3
-    session: float = 0.45
-    speaker: float = 0.4
-    own: float = 0.5
-    other: float = 0.1
-    instruction: float = 0.5
-    breadth: float = 0.15
-    novelty: float = 0.8
-    kind: float = 0.1
-    currency: float = 1.0
-
-    @property
-    def words(self) -> float:
-        """The share of words in base relevance."""
-        return 1.0 - self.likeness
-
-
-CHANNEL_WEIGHTS: Final = ChannelWeights()
-
-
-def weights_for(weights: ChannelWeights, question: Question) -> ChannelWeights:
-    """The weights for this question: in a question about an order nothing spreads over links or within a session.
-
-    There a neighbour of a hit belongs to the same event and is no new one.
-    """
-    about_order = question.orders and weights.novelty
-    return replace(weights, gain=0.0, answer=0.0, session=0.0) if about_order else weights
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ASKING, ROLES, Question
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
-from orchestration.ranking.channels import CHANNEL_WEIGHTS, likeness_score, ranking_question, word_score
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
+from orchestration.ranking.channels import likeness_score, ranking_question, word_score
 from orchestration.waking.queries import GoalMeaning
 from orchestration.waking.scoring import WakingState, plain_goal
 from orchestration.waking.told import (

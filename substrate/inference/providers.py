@@ -1,11 +1,14 @@
-"""Providers of models: how their failures are reported, and what the clients of OpenAI's API share."""
+"""Providers of models: classes that a setting names, failures, and what the clients of OpenAI's API share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from schemas.errors import InvalidRequest
+from schemas.errors import Fault, InvalidRequest
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -39,3 +42,43 @@ def openai_provider(address: str) -> str:
     """Return the name of the server at an address, for messages."""
     # The host alone: an address may carry a user and a password.
     return f"OpenAI at {urlsplit(address).hostname or 'an address without a host'}"
+
+
+class ClassPath(NamedTuple):
+    """A class of another package that a setting names as `package.module:Class`.
+
+    `purpose` and `kind` describe the class in messages (`language model`); `setting` is where it is named.
+    """
+
+    path: str
+    purpose: str
+    kind: str
+    setting: str
+
+    def load(self, base: type[Any]) -> type[Any]:
+        """Import the class. Raises InvalidRequest when it does not exist or is no subclass of `base`."""
+        module, _, name = self.path.partition(":")
+        try:
+            loaded = getattr(import_module(module), name)
+        except (ImportError, AttributeError, ValueError, TypeError) as exc:
+            raise InvalidRequest(
+                f"the {self.purpose} class {self.path} cannot be imported ({type(exc).__name__})",
+                remedy=f"Install the package, and write {self.setting} as package.module:Class.",
+            ) from exc
+        if not (isinstance(loaded, type) and issubclass(loaded, base)):
+            raise InvalidRequest(
+                f"{self.path} is not a LlamaIndex {self.kind}",
+                remedy=f"Name a subclass of LlamaIndex's {base.__name__} in {self.setting}.",
+            )
+        return loaded
+
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """Instantiate the class inside the `with` block. Raises Fault for any exception there."""
+        try:
+            yield
+        except Exception as exc:
+            raise Fault(
+                f"the {self.purpose} class {self.path} cannot be built with no arguments ({type(exc).__name__})",
+                remedy="Name a class that takes its configuration from the environment, or wrap it in one.",
+            ) from exc

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import Unavailable
-from substrate.inference.class_path import ClassPath
+from substrate.inference.providers import ClassPath
 
 if TYPE_CHECKING:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor

@@ -21,8 +21,8 @@ from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query, trace_role
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.store import rows
-from substrate.store.halves import in_halves
 from substrate.store.upkeep import plan_shares
+from substrate.store.writer import in_halves
 
 ROWS_A_PAGE: Final = 200
 DRAFT_IDLE_SECONDS: Final = 600

@@ -6,10 +6,10 @@ Every statement takes its transaction time from the clock of the graph, which ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from schemas.errors import Conflict
+from schemas.errors import Conflict, StoreTimeout
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
@@ -25,7 +25,6 @@ from substrate.cypher.fragments import (
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.exactly_once import ExactlyOnceWrite
-from substrate.store.halves import in_halves
 from substrate.store.rows import RowOutcome, StoredReceipt
 
 NODES_PER_STATEMENT: Final = 50
@@ -251,3 +250,23 @@ def _outcome(row: Row) -> RowOutcome:
         return outcome
     source, target, past_links = row[_RECEIPT_END:]
     return outcome._replace(has_source=source == "true", has_target=target == "true", past_links=past_links)
+
+
+async def in_halves[Row, Answer](
+    rows: Sequence[Row], send: Callable[[Sequence[Row]], Awaitable[Answer]]
+) -> list[Answer]:
+    """Return the results of `send` for the rows, in order: one result, or one for each part.
+
+    A statement that runs past its deadline changes nothing, so its rows are sent again in halves, down to single
+    rows. Raises StoreTimeout when a single row takes too long; the parts before it are written then.
+    """
+    try:
+        return [await send(rows)]
+    except StoreTimeout as error:
+        if len(rows) < 2:
+            raise StoreTimeout(
+                f"the engine is too busy to write even a single row within its deadline: {error.detail}",
+                remedy="Send the same again when it is less busy: what is stored already is not stored twice.",
+            ) from error
+    middle = len(rows) // 2
+    return [*await in_halves(rows[:middle], send), *await in_halves(rows[middle:], send)]

@@ -14,8 +14,7 @@ from api.runtime.runtime import now
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.files import read_files
-from orchestration.ingestion.intake import parse_readable
-from orchestration.ingestion.origin import Origin
+from orchestration.ingestion.intake import Origin, parse_readable
 from orchestration.ingestion.pipeline import ingest
 from schemas.commands import Correct
 from schemas.memory import ConsciousnessNode, Level

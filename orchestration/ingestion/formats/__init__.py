@@ -13,6 +13,7 @@ from orchestration.ingestion.formats import (
     chatgpt,
     claude,
     commands,
+    documents,
     graphiti,
     html_page,
     locomo,
@@ -22,7 +23,6 @@ from orchestration.ingestion.formats import (
     mem0,
     messages,
     pdf,
-    plain_text,
     tables,
     telegram,
     whatsapp,
@@ -44,7 +44,7 @@ FORMATS: Final[Mapping[str, Parser]] = {
     "email": mail.parse,
     "csv": tables.parse,
     "markdown": markdown.parse,
-    "text": plain_text.parse,
+    "text": documents.parse_texts,
     "html": html_page.parse,
     "pdf": pdf.parse,
     "commands": commands.parse,
@@ -107,8 +107,8 @@ def _with_one_notebook(items: Sequence[Ingestible]) -> Iterator[Ingestible]:
     """Yield the items, the documents of all formats as one notebook: a folder is one, whatever lies in it."""
     notebooks = [item for item in items if isinstance(item, Notebook)]
     if notebooks:
-        documents = chain.from_iterable(notebook.documents for notebook in notebooks)
-        yield replace(notebooks[0], documents=tuple(sorted(documents, key=lambda document: document.path)))
+        every = chain.from_iterable(notebook.documents for notebook in notebooks)
+        yield replace(notebooks[0], documents=tuple(sorted(every, key=lambda document: document.path)))
     yield from (item for item in items if not isinstance(item, Notebook))
 
 

@@ -13,6 +13,7 @@ from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, parse_time
 from schemas.errors import InvalidRequest
 
+TEXT: Final = Format("text", "a text in UTF-8, UTF-16 or Windows-1252")
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 ENDINGS: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf")
 """The endings of files that are documents, which are named by their place in their folder."""
@@ -55,6 +56,16 @@ def parse_documents(files: FileSet, form: Format, read: Callable[[Reader, File],
         raise InvalidRequest(detail, remedy="Nothing was stored.")
     notes = tuple(note for reader in readers for note in reader.notes())
     return ParsedFiles((Notebook(files.name, files.citizen_id, tuple(documents)),), notes, faults)
+
+
+def parse_texts(files: FileSet) -> ParsedFiles:
+    """Parse each file as a plain text. Raises InvalidRequest when none is a text."""
+    return parse_documents(files, TEXT, _read_text)
+
+
+def _read_text(reader: Reader, file: File) -> Page:
+    reader.check_text(file)
+    return Page(None, None, file.text.replace("\r\n", "\n").replace("\f", "\n"))
 
 
 def _document(reader: Reader, file: File, page: Page) -> Document:

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from schemas.errors import InvalidRequest
-from substrate.inference.class_path import ClassPath
 from substrate.inference.embeddings.embedder import Embedder, ModelInfo, NoEmbedder
+from substrate.inference.providers import ClassPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from schemas.errors import InvalidRequest
-from substrate.inference.class_path import ClassPath
 from substrate.inference.language.model import LanguageModel, Message, TokenPrices, to_chat
+from substrate.inference.providers import ClassPath
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatResponse

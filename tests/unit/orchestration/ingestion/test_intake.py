@@ -8,8 +8,7 @@ import pytest
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import File, FileSet
-from orchestration.ingestion.intake import parse_readable, parse_strictly
-from orchestration.ingestion.origin import Origin
+from orchestration.ingestion.intake import Origin, parse_readable, parse_strictly
 from schemas.errors import InvalidRequest
 
 GOOD = '[{"role": "a", "content": "good"}]'

@@ -10,7 +10,7 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.channels import CHANNEL_WEIGHTS
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from schemas.memory import Level
 from tests.builders import key, stored_link, stored_row
 

@@ -14,11 +14,10 @@ from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question, read_question
 from orchestration.question.requests import Request
 from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights, weights_for
 from orchestration.ranking.channels import (
-    CHANNEL_WEIGHTS,
     CHANNELS,
     DIVERSIFIED,
-    ChannelWeights,
     RankingQuestion,
     breadth_order,
     final_order,
@@ -32,7 +31,6 @@ from orchestration.ranking.channels import (
     session_score,
     speaker_score,
     time_score,
-    weights_for,
     word_score,
 )
 from orchestration.ranking.consciousness_score import Score

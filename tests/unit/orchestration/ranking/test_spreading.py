@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
-from orchestration.ranking.channels import CHANNEL_WEIGHTS
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.spreading import NAMED_PULL, SpreadWeights, is_asking, likelihoods, spread
 from schemas.memory import Level
 from tests.builders import a_link, a_memory, key

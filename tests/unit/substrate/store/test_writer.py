@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.errors import StoreTimeout
-from substrate.store.halves import in_halves
+from substrate.store.writer import in_halves
 
 
 @given(weights=st.lists(st.integers(0, 9), min_size=1, max_size=60), limit=st.integers(9, 200))
