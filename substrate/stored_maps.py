@@ -27,6 +27,11 @@ def read(text: str) -> dict[str, Any]:
     return value
 
 
+def json_text(value: Any) -> str | None:
+    """A list or map as JSON; None for an empty one."""
+    return orjson.dumps(value).decode() if value else None
+
+
 def may_be_deep(text: str) -> bool:
     """True when the text has enough brackets to be nested too deeply: a cheap check that excludes most texts."""
     return text.count("{") + text.count("[") > DEEPEST

@@ -26,10 +26,11 @@ from schemas.memory import Level
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream, EnergyFeedback
 from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
+from substrate import stored_maps
 from substrate.bitemporal import Record
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.names import graph_name
-from substrate.store import rows, states
+from substrate.store import states
 from substrate.store.feelings import read_felt_lately
 from substrate.store.states import Content
 
@@ -137,7 +138,7 @@ async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: In
     """
     fields = change.model_dump(exclude_unset=True, exclude={"valid_at"})
     for name in fields.keys() & _JSON_FIELDS:
-        fields[name] = rows.json_text(fields[name])
+        fields[name] = stored_maps.json_text(fields[name])
     valid_at = now if change.valid_at is None else to_instant(change.valid_at)
     if fields:
         await _change(citizen_id, lambda _: fields, deps, valid_at=valid_at, now=now)

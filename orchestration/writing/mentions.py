@@ -26,7 +26,6 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import naming
 from substrate.store.identity import SELF_ID, SELF_TYPE
-from substrate.store.rows import MADE_OF_NAMES
 from substrate.text import STOP_WORDS, name_key, words
 
 WHO_IS_MEANT: Final = "remember who and what is meant"
@@ -106,7 +105,7 @@ async def _revised(command: Revision, receipt: WriteReceipt, deps: Deps) -> Writ
     written = await naming.read_writer(graph, command.id)
     if written is None or written.node_type in _NEVER_READ or not is_own(written.source, written.speaker):
         return None
-    ended = tuple(await naming.read_made_links(graph, command.id, MADE_OF_NAMES))
+    ended = tuple(await naming.read_made_links(graph, command.id, naming.MADE_OF_NAMES))
     return Writing(command, command.id, str(command.description), receipt.valid_at, (), own=True, ended=ended)
 
 
@@ -252,7 +251,7 @@ class Mentions:
                 confidence=1.0,
                 emotion_vector={},
                 resolution_state=ResolutionState.RESOLVED,
-                formation_trigger=MADE_OF_NAMES,
+                formation_trigger=naming.MADE_OF_NAMES,
                 source=command.source,
                 episode_id=getattr(command, "episode_id", None),
                 **({} if writing.time is None else {"valid_at": writing.time}),

@@ -13,7 +13,8 @@ from schemas.commands import Command, LinkRevision, Revision
 from schemas.memory import Source
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import emotion_trace, normal_emotions
-from substrate.store.rows import json_text, stored
+from substrate.store.rows import stored
+from substrate.stored_maps import json_text
 from substrate.text import STOP_WORDS, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session"))

@@ -16,6 +16,8 @@ WORDS_AT_ONCE: Final = 150
 MOST_NAMES: Final = 500
 """At most this many named memories are read for so many words."""
 _USERS_READ: Final = 8
+MADE_OF_NAMES: Final = "named in the text"
+"""The `formation_trigger` of links from a text to what it names."""
 
 NAMED_BY_WORDS: Final = Query(
     "named_by_words",

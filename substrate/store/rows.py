@@ -374,15 +374,6 @@ def times(valid: Period, known: Period) -> dict[str, int]:
     }
 
 
-def json_text(value: Any) -> str | None:
-    """A list or map as JSON; None for an empty one."""
-    return orjson.dumps(value).decode() if value else None
-
-
-MADE_OF_NAMES: Final = "named in the text"
-"""The `formation_trigger` of links from a text to what it names."""
-
-
 def is_made(unset: str | None) -> bool:
     """True for the stored `unset` of a memory that was made of a name in some text."""
     return unset is not None and unset.startswith("name,")
@@ -400,7 +391,7 @@ def link_properties(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def stored(fields: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """These columns in stored form: JSON columns as text, what `fields` lacks as None."""
-    return {c: json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
+    return {c: stored_maps.json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
 
 
 def _plain(value: Any) -> Any:

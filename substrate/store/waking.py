@@ -31,10 +31,8 @@ from substrate.store.search import HOP, ID, NODE_START, SCORE, SOURCE, TARGET, V
 
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """Node types that are steps of a resolution (003, find_resolution_patterns)."""
-
 MAX_RESOLUTION_LINKS: Final = 1000
 """No steps are searched from a resolution with so many links: it is linked to everything."""
-
 _GOAL: Final = NODE_START + NODE_PLACE["goal"]
 _EMOTIONS: Final = NODE_START + NODE_PLACE["emotion_vector"]
 
@@ -140,8 +138,7 @@ _NOW: Final = _Time(
 _THEN: Final = _Time(
     _RECORDS, _GIVEN_RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
     f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
-    f"WITH hop, e, j, collect(p) AS past "
-    f"UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
+    f"WITH hop, e, j, collect(p) AS past UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
     f"WITH hop, e, m WHERE {felt('m')}", uncrowded_then,
 )  # fmt: skip
 _FITTING_NOW: Final = _NOW._replace(
@@ -149,12 +146,9 @@ _FITTING_NOW: Final = _NOW._replace(
     near_in_emotion=_EMOTION_FITTING[:1], near_in_meaning=_MEANING_FITTING[:1],
 )  # fmt: skip
 _FITTING_THEN: Final = _THEN._replace(
-    records=_FITTING,
-    given=_GIVEN_FITTING,
-    new_records=_ALL_FITTING,
-    near_in_emotion=_EMOTION_FITTING,
-    near_in_meaning=_MEANING_FITTING,
-)
+    records=_FITTING, given=_GIVEN_FITTING, new_records=_ALL_FITTING,
+    near_in_emotion=_EMOTION_FITTING, near_in_meaning=_MEANING_FITTING,
+)  # fmt: skip
 
 
 def _union(searches: tuple[str, ...], rest: str) -> str:
@@ -275,8 +269,7 @@ def _resolved(time: _Time, starts: str, order: str) -> str:
 def _resolved_by(time: _Time, link: str, resolution: str) -> str:
     return (
         f"MATCH (i)-[{link}:{time.link}]->({resolution}:ConsciousnessNode) "
-        f"WHERE {link}.relation_type = 'RESOLVED_BY' "
-        f"AND {link}.resolution_state = 'resolved' AND {visible(link)} "
+        f"WHERE {link}.relation_type = 'RESOLVED_BY' AND {link}.resolution_state = 'resolved' AND {visible(link)} "
     )
 
 
@@ -404,6 +397,4 @@ class WakingRow:
         return normal_emotions(orjson.loads(stored)) if stored else {}
 
     def with_score(self, score: float) -> WakingRow:
-        columns = [*self.columns]
-        columns[SCORE] = score
-        return WakingRow(self.level, columns)
+        return WakingRow(self.level, [*self.columns[:SCORE], score, *self.columns[SCORE + 1 :]])

@@ -171,9 +171,16 @@ def test_a_revision_changes_what_it_says_and_nothing_else() -> None:
     assert after["goal"] is None
 
 
-def test_an_empty_revision_changes_only_the_source_and_the_author() -> None:
+def test_what_a_revision_says_again_is_no_change_but_for_the_source_and_the_author() -> None:
     before = {"name": "A walk", "description": "by the sea", "energy": 0.5}
     command = Supersede.model_validate(
-        {"citizen_id": "ada", "id": "m", "command_id": "c", "expected_version": 3, "effective_at": THEN}
+        {
+            "citizen_id": "ada",
+            "id": "m",
+            "command_id": "c",
+            "expected_version": 3,
+            "effective_at": THEN,
+            "energy": 0.5,
+        }
     )
-    assert revised_fields(command, before) == {"source": Source.CITIZEN, "author": None}
+    assert revised_fields(command, before) == {"energy": 0.5, "source": Source.CITIZEN, "author": None}
