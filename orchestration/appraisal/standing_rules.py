@@ -16,6 +16,8 @@ INSTRUCTION_WITHIN: Final = 1200
 SHORT: Final = 5
 """A sentence of so few tokens that names a manner and says "always" is a rule without a verb; one of so few that
 says "another rule" leads over to it."""
+LONG: Final = 40
+"""A sentence of more tokens tells a story or a task: nobody says a rule so."""
 _BEFORE_BID: Final = frozenset(("lasting", "announced", "named", "conditions"))
 
 
@@ -66,6 +68,8 @@ def find_rule(read: Sequence[Sentence], language: Language) -> Sentence | None:
     """
     signals = [_signals(sentence, language) for sentence in read]
     for place, sentence in enumerate(read):
+        if len(sentence.tokens) > LONG or _asks(sentence):
+            continue
         if any(_bids(sentence, hit, language) for hit in sentence.hits if hit.entry.kind == "rules"):
             return sentence
         if _is_bid(sentence, signals[place], language) and _lasts(place, read, signals, language):
@@ -76,10 +80,17 @@ def find_rule(read: Sequence[Sentence], language: Language) -> Sentence | None:
     return None
 
 
+def _asks(sentence: Sentence) -> bool:
+    """Whether a sentence asks for help once: "do you have tips"; "can you" may bid as well."""
+    bids = {hit.start for hit in sentence.hits if hit.entry.kind == "rules"}
+    return any(hit.entry.kind == "questions" and hit.start not in bids for hit in sentence.hits)
+
+
 def _is_bid(sentence: Sentence, signals: frozenset[str], language: Language) -> bool:
     """Whether a sentence tells the listener how to speak or what to do: "keep it short", "sentences, always"."""
     if "bids" in signals:
-        return "manner" in signals or any(token.text in language.words["listener"] for token in sentence.tokens)
+        speaks = {"lasting", "conditions"} <= signals or "manner" in signals
+        return speaks or any(token.text in language.words["listener"] for token in sentence.tokens)
     return "manner" in signals and "lasting" in signals and len(sentence.tokens) <= SHORT
 
 

@@ -22,7 +22,13 @@ from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
 from orchestration.ranking.consciousness_score import Score, stands_out
-from orchestration.ranking.instructions import LEFT_BEFORE, choose_instructions, find_instructions, is_request
+from orchestration.ranking.instructions import (
+    LEFT_BEFORE,
+    choose_instructions,
+    choose_preferences,
+    find_instructions,
+    is_request,
+)
 from orchestration.ranking.relevance import Lengths, bm25_scores, lexical_text, word_weights
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
@@ -208,13 +214,17 @@ def _role_score(question: RankingQuestion, role: Collection[str], weight: float)
 
 
 def instruction_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """What lifts the chosen instructions of the asker to the most relevant memory, for a request."""
+    """What lifts the chosen rules of the asker to the most relevant memory, for a request.
+
+    What the asker only prefers gets the weight.
+    """
     if not weight or not is_request(question.question, question.lexicons.values()):
         return {}
     relevance = {key: sum(parts.values()) for key, parts in question.parts.items()}
     greatest = max(relevance.values(), default=0.0) or weight
-    chosen = choose_instructions(find_instructions(candidates, question.speaker_of, question.base))
-    return {key: max(weight, greatest - relevance[key]) for key in chosen}
+    found = find_instructions(candidates, question.speaker_of, question.base)
+    lifted = {key: max(weight, greatest - relevance[key]) for key in choose_instructions(found)}
+    return {**dict.fromkeys(choose_preferences(found), weight), **lifted}
 
 
 def kind_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -284,8 +294,10 @@ def currency_order(candidates: Candidates, question: RankingQuestion, weight: fl
 
 
 def instruction_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The place of each candidate, from 0, with the chosen instructions after the first others that stand out."""
-    wishes = [score.key for score in question.scores if WISH_PART in question.parts.get(score.key, ())]
+    """The place of each candidate, from 0, with the chosen rules after the first others that stand out."""
+    memories = candidates.memories
+    chosen = [score.key for score in question.scores if WISH_PART in question.parts.get(score.key, ())]
+    wishes = [key for key in chosen if memories[key].get("rule")]
     if not wishes:
         return {}
     greatest = max(score.activation for score in question.scores)

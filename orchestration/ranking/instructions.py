@@ -72,11 +72,11 @@ def find_instructions(
 
 
 def choose_instructions(instructions: Sequence[Instruction]) -> list[Key]:
-    """The instructions that stand and fit a request best, the best first, at most `INSTRUCTIONS_KEPT`.
+    """The rules that stand and fit a request best, the best first, at most `INSTRUCTIONS_KEPT`.
 
     One that was revoked later is left out, one that was replaced later comes after all that stand.
     """
-    in_time = sorted(instructions, key=lambda each: (each.said_at, each.key))
+    in_time = sorted((each for each in instructions if each.is_rule), key=lambda each: (each.said_at, each.key))
     standing: list[Instruction] = []
     replaced: set[Key] = set()
     for each in in_time:
@@ -84,14 +84,21 @@ def choose_instructions(instructions: Sequence[Instruction]) -> list[Key]:
         if is_revocation(each.text) and (ended := _find_ended(each, standing)):
             standing.remove(ended)
             continue
-        replaced |= {other.key for other in same if each.is_rule and other.is_rule}
+        replaced |= {other.key for other in same}
         standing.append(each)
 
     def order(each: Instruction) -> tuple[bool, float, Instant, Key]:
-        gain = GENERAL if each.is_rule and not is_conditional(each.text) else 0.0
+        gain = 0.0 if is_conditional(each.text) else GENERAL
         return each.key in replaced, -each.relevance - gain, -each.said_at, each.key
 
     return [each.key for each in sorted(standing, key=order)[:INSTRUCTIONS_KEPT]]
+
+
+def choose_preferences(instructions: Sequence[Instruction]) -> list[Key]:
+    """What the asker only prefers, and is nearest to a request, at most `INSTRUCTIONS_KEPT`."""
+    preferences = [each for each in instructions if not each.is_rule]
+    nearest = sorted(preferences, key=lambda each: (-each.relevance, each.key))
+    return [each.key for each in nearest[:INSTRUCTIONS_KEPT]]
 
 
 def _find_ended(revocation: Instruction, standing: Sequence[Instruction]) -> Instruction | None:
