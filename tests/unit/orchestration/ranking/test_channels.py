@@ -134,7 +134,8 @@ def test_a_speaker_counts_by_whose_words_are_asked_for(
 
 
 def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_of_a_request() -> None:
-    own = [a_memory(f"{n}", speaker="user", description="Always answer me in French.") for n in range(9)]
+    rule = "Always answer me in French."
+    own = [a_memory(f"{n}", speaker="user", description=rule, rule=rule) for n in range(9)]
     others = [
         a_memory("said", speaker="assistant", description="Always tell me."),
         a_memory("note", description="Never tell me so."),
@@ -143,16 +144,27 @@ def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_o
     candidates = of(*own, *others)
     base = {key: float(place) for place, key in enumerate(candidates.memories)}
     parts = {key: {"words": value} for key, value in base.items()}
+    greatest = max(base.values())
     to_do = asked(candidates, Question("help me", request=Request.SURE), base=base, parts=parts)
     fitting = [memory.key for memory in own[-INSTRUCTIONS_KEPT:]]
-    assert instruction_score(candidates, to_do, 0.5) == {key: 11.0 - base[key] for key in fitting}
+    assert instruction_score(candidates, to_do, 0.5) == {key: max(0.5, greatest - base[key]) for key in fitting}
     assert (
         instruction_score(candidates, asked(candidates, Question("how many"), base=base, parts=parts), 0.5) == {}
     )
 
 
+def test_what_the_asker_only_prefers_gets_the_weight_alone() -> None:
+    candidates = of(a_memory("wish", speaker="user", description="I prefer short answers."), a_memory("best"))
+    base = {key("wish"): 0.1, key("best"): 2.0}
+    question = asked(candidates, Question("help me", request=Request.SURE), base=base, parts={})
+    assert instruction_score(
+        candidates, replace(question, parts={each: {"words": base[each]} for each in base}), 0.5
+    ) == {key("wish"): 0.5}
+
+
 def test_the_chosen_instructions_stand_after_the_first_that_stand_out() -> None:
-    candidates = of(*(a_memory(name) for name in ("a", "b", "c", "wish", "d")))
+    memories = [a_memory(name) for name in ("a", "b", "c")]
+    candidates = of(*memories, a_memory("wish", rule="Answer in French."), a_memory("d"))
     scores = [
         Score(memory, activation, activation, {})
         for memory, activation in zip(candidates.memories, (1.0, 0.9, 0.8, 0.7, 0.1), strict=True)
