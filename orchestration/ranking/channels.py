@@ -283,14 +283,12 @@ def breadth_order(candidates: Candidates, question: RankingQuestion, weight: flo
 def currency_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The place of each candidate, from 0, with what is now above what was, or below in a question about the past.
 
-    Memories that do not speak, such as a session, keep their places. A question that seeks the latest or the
-    earliest has its own order.
+    Memories that do not speak, such as a session, keep their places.
     """
-    read = question.question
-    if not weight or read.broad or read.seeking or not question.comparison.changes:
+    if not weight or not question.comparison.changes:
         return {}
     keys = [score.key for score in question.scores]
-    return currency.places_by_currency(question.comparison, keys, read.tense, raising=read.own)
+    return currency.places_by_currency(question.comparison, keys, question.question)
 
 
 def instruction_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

@@ -45,6 +45,10 @@ RAISED: Final = 0.3
 """The same for a later hit that is brought into the focus from below."""
 SAID: Final = 0.5
 """A change at least this likely is shown as one."""
+MOST_BEHIND: Final = 0.4
+LEAST_LIKE: Final = 0.5
+"""Where a later hit scores this much less than the earlier one, and has less than this share of its likeness to
+the question, it is of something else: a store of a few memories has nothing better to compare with."""
 LEAST_FOLDED: Final = 7
 """Voice, type, feelings and four words: a shorter text is no duplicate of another."""
 DAY: Final = 86_400_000_000
@@ -156,7 +160,18 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
     asked = stems(question.text)
     hits = [_hit(score, memories[score.key], question, asked) for score in spoken]
     giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
-    return Comparison([score.key for score in spoken], find_changes(hits, asked), giving)
+    changes = [change for change in find_changes(hits, asked) if is_of_one_thing(change, hits)]
+    return Comparison([score.key for score in spoken], changes, giving)
+
+
+def is_of_one_thing(change: Change, hits: Sequence[Hit]) -> bool:
+    """Whether the later hit may be about what is asked for at all."""
+    earlier, later = hits[change.earlier], hits[change.later]
+    if change.probability >= SAID or earlier.total - later.total <= MOST_BEHIND:
+        return True
+    if earlier.likeness is None or later.likeness is None:
+        return False
+    return later.likeness >= LEAST_LIKE * earlier.likeness
 
 
 def _speaks(memory: Candidate) -> bool:
@@ -303,11 +318,12 @@ def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: b
 
     Present: within the focus a later hit stands above the earlier one whose subject it tells of; with `raising`,
     one from below takes the place of the hit in focus that has least to do with a change, unless the last one
-    there gives what is asked for. Past: the earlier one stands above the later one. All others keep their order.
+    there gives what is asked for. Formerly: the earlier one stands above the later one. All others keep
+    their order, and so do the hits of a question about an event: that happened once.
     """
     changes = comparison.changes
     places = list(range(len(comparison.keys)))
-    if tense is None or not changes:
+    if tense in (None, Tense.EVENT) or not changes:
         return places
     likeliest = max(LEAST_CHANGE, max(change.probability for change in changes))
     shares = {(change.earlier, change.later): change.probability / likeliest for change in changes}
@@ -319,14 +335,20 @@ def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: b
     return _with_head(places, _rearranged(head, shares, REORDERED))
 
 
-def places_by_currency(
-    comparison: Comparison, keys: Sequence[Key], tense: Tense | None, *, raising: bool
-) -> dict[Key, float]:
-    """The place of each of the keys, from 0; those that were not compared keep theirs."""
+def places_by_currency(comparison: Comparison, keys: Sequence[Key], question: Question) -> dict[Key, float]:
+    """The place of each of the keys, from 0; those that were not compared keep theirs.
+
+    Empty for a question that is broad, or seeks the latest or the earliest, because each has its own order; and
+    for one in the present tense that names a time, because it asks for what was then.
+    """
+    of_then = bool(question.periods) and question.tense is Tense.PRESENT
+    if question.broad or question.seeking or of_then:
+        return {}
     compared_keys = set(comparison.keys)
-    speaking = (comparison.keys[place] for place in order_by_currency(comparison, tense, raising=raising))
-    order = (next(speaking) if key in compared_keys else key for key in keys)
-    return {key: float(place) for place, key in enumerate(order)}
+    order = order_by_currency(comparison, question.tense, raising=question.own)
+    speaking = (comparison.keys[place] for place in order)
+    placed = (next(speaking) if key in compared_keys else key for key in keys)
+    return {key: float(place) for place, key in enumerate(placed)}
 
 
 def _with_head(places: Sequence[int], head: Sequence[int]) -> list[int]:

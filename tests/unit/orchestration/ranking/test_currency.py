@@ -24,6 +24,7 @@ from orchestration.ranking.currency import (
     fold_duplicates,
     levelled,
     order_by_currency,
+    places_by_currency,
 )
 from schemas.memory import Level
 from substrate.text import stems
@@ -160,3 +161,42 @@ def test_in_a_question_about_the_present_the_later_memory_comes_first_and_says_u
     activation = activate(candidates, {Level.N1: Lexicon(memories=2, traces=2)}, Asker(question))
     assert [score.key[1] for score in activation.order] == ["lisbon", "berlin"]
     assert activation.held_before == {key("berlin"): key("lisbon")}
+
+
+def asked_of(question: str, *texts: tuple[str, int, float]) -> list[str]:
+    """The texts, each with its day and its likeness, in the order of the answer."""
+    candidates = Candidates()
+    rows = [
+        stored_row(
+            {"id": text, "description": text, "node_type": "Memory", "valid_at": day * DAY}, score=1 - likeness
+        )
+        for text, day, likeness in texts
+    ]
+    candidates.add(Level.N1, rows, likeness=True)
+    read = read_question(question, datetime(2025, 6, 1, tzinfo=UTC))
+    order = activate(candidates, {Level.N1: Lexicon(memories=len(rows), traces=len(rows))}, Asker(read)).order
+    return [score.key[1] for score in order]
+
+
+def test_a_later_memory_of_something_else_does_not_pass_the_answer_in_a_store_of_three() -> None:
+    ferry, wifi, birthday = "It leaves from the north quay.", "The password is hunter2.", "Her birthday is in May."
+    order = asked_of("Where does the ferry leave?", (ferry, 1, 0.82), (birthday, 500, 0.1), (wifi, 501, 0.01))
+    assert order[0] == ferry
+
+
+def test_what_is_nearly_as_much_like_the_question_is_of_one_thing_in_a_store_of_two() -> None:
+    order = asked_of("Where do I live?", ("I live in Berlin.", 1, 0.48), ("I moved to Lisbon.", 150, 0.44))
+    assert order == ["I moved to Lisbon.", "I live in Berlin."]
+
+
+def test_hits_keep_their_order_in_a_question_about_an_event() -> None:
+    assert orders(Tense.EVENT) == [0, 1, 2]
+    turned = (HOMES[1], HOMES[0], HOMES[2])
+    assert order_by_currency(compared_hits(turned), Tense.EVENT, raising=True) == [0, 1, 2]
+
+
+def test_a_question_that_names_a_time_does_not_prefer_what_came_later() -> None:
+    keys = [key("then"), key("later")]
+    comparison = Comparison(keys, [Change(0, 1, 0.9)])
+    asked = read_question("What happened on 2 March 2025?", datetime(2025, 6, 1, tzinfo=UTC))
+    assert places_by_currency(comparison, keys, asked) == {}
