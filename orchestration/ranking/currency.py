@@ -53,6 +53,8 @@ LEAST_FOLDED: Final = 7
 """Voice, type, feelings and four words: a shorter text is no duplicate of another."""
 DAY: Final = 86_400_000_000
 """Microseconds."""
+SECOND: Final = 1_000_000
+"""Microseconds. What is less than a second apart was stored by one list of commands: none of it is later news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,9 @@ class Hit:
 
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
     its score. `likeness`: to the question. `stems`: of its words. `gives_kind`: it gives a thing of the kind asked
-    for. `changes`: how many of its words tell of a change. `own`: it speaks of the one
-    who says it; `unreal`: of what might be.
+    for. `changes`: how many of its words tell of a change. `own`: it speaks of the one who says it; `unreal`: of
+    what might be. `passage`: it is a part of a long text, which speaks of many things: when that was stored does
+    not say that it tells how one of them is now.
     """
 
     at: int
@@ -74,6 +77,7 @@ class Hit:
     changes: int = 0
     own: bool = True
     unreal: bool = False
+    passage: bool = False
 
 
 class Change(NamedTuple):
@@ -192,6 +196,7 @@ def _hit(score: Score, memory: Candidate, question: Question, asked: frozenset[s
         changes=count_changes(text),
         own=speaks_of_self(text),
         unreal=is_unreal(text),
+        passage=memory.shown is not None,
     )
 
 
@@ -244,9 +249,9 @@ def compared(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
     """The places of each earlier hit among the best, and of each later one of the same voice."""
     first = hits[:MOST_READ]
     for one, earlier in enumerate(first[:MOST_FORMER]):
-        if earlier.voice not in ANSWERING:
+        if earlier.voice not in ANSWERING and not earlier.passage:
             for other, later in enumerate(first):
-                if later.at > earlier.at and later.voice == earlier.voice:
+                if later.at - earlier.at >= SECOND and later.voice == earlier.voice and not later.passage:
                     yield one, other
 
 

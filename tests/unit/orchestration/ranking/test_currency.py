@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
@@ -77,6 +78,18 @@ def test_what_the_answering_side_says_changes_nothing() -> None:
 
 def test_two_of_one_moment_tell_of_no_change() -> None:
     assert find_changes([hit("I live in Berlin", 3, 1.0), hit("I live in Lisbon", 3, 0.9)], ASKED) == []
+
+
+def test_what_was_stored_by_one_list_of_commands_tells_of_no_change() -> None:
+    stored_next = replace(HOMES[1], at=HOMES[0].at + 1)
+    assert find_changes([HOMES[0], stored_next], ASKED) == []
+
+
+def test_a_part_of_a_long_text_tells_of_no_change() -> None:
+    for place in (0, 1):
+        hits = [replace(home, passage=number == place) for number, home in enumerate(HOMES)]
+        changes = find_changes(hits, ASKED)
+        assert all(place not in (change.earlier, change.later) for change in changes)
 
 
 def test_a_later_one_from_below_comes_into_the_focus_only_when_asked() -> None:
