@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.abstention import Outcome, Paths, add_paths, gather, report
-from benchmarks.chat_answers import INSTRUCTION, NEVER_SAID, TIME
+from benchmarks.chat_answers import INSTRUCTION, NEVER_SAID, PAST, PRESENT, TIME
 from benchmarks.rated_questions import Rated, as_young
 from orchestration.ranking import confidence
 from orchestration.ranking.confidence import FEATURES, NAMED, PLAIN, WORDS_ALONE, Answer, read_features
@@ -44,7 +44,9 @@ YOUNG: Final = (1, 2, 4, 8, 16)
 YOUNG_SHARE: Final = 0.6
 """The weight of a question to a young store beside 1 of the whole chat."""
 MOST_EMPTY: Final = 0.05
-"""The share of the answerable questions of any set whose focus may stay empty."""
+"""The share of the answerable questions of all sets whose focus may stay empty."""
+APART: Final = frozenset((PRESENT, PAST, TIME, INSTRUCTION))
+"""Kinds of answerable questions that the threshold does not go by: they test the order of hits, in hard chats."""
 OF_NAMES: Final = frozenset(("speaker", "speaker_first", "speakers"))
 OF_LIKENESS: Final = frozenset(("likeness", "likeness_of_three"))
 
@@ -118,11 +120,9 @@ def _counts(rated: Sequence[Rated]) -> Numbers:
 
 
 def _threshold(rated: Sequence[Rated], probabilities: Numbers) -> float:
-    """The greatest threshold, in hundredths, that leaves the focus of at most 1 in 20 of any set empty."""
-    kept = [each.is_answerable and not each.memories and each.kind not in (TIME, INSTRUCTION) for each in rated]
-    groups = np.array([each.group if keep else "" for each, keep in zip(rated, kept, strict=True)])
-    least = [np.quantile(probabilities[groups == group], MOST_EMPTY) for group in set(groups) - {""}]
-    return float(np.floor(min(least) * 100) / 100)
+    """The greatest threshold, in hundredths, that leaves the focus of at most 1 in 20 answerable questions empty."""
+    counted = [each.is_answerable and not each.memories and each.kind not in APART for each in rated]
+    return float(np.floor(np.quantile(probabilities[np.array(counted)], MOST_EMPTY) * 100) / 100)
 
 
 def without_likeness(rated: Rated) -> Rated:
