@@ -120,7 +120,7 @@ def _counts(rated: Sequence[Rated]) -> Numbers:
 
 
 def _threshold(rated: Sequence[Rated], probabilities: Numbers) -> float:
-    """The greatest threshold, in hundredths, that leaves the focus of at most 1 in 20 answerable questions empty."""
+    """The greatest threshold, in hundredths, that leaves at most 1 in 20 answerable questions without a focus."""
     counted = [each.is_answerable and not each.memories and each.kind not in APART for each in rated]
     return float(np.floor(np.quantile(probabilities[np.array(counted)], MOST_EMPTY) * 100) / 100)
 
