@@ -71,6 +71,18 @@ async def test_a_restored_store_answers_as_before(own: Runtime, taken: Path, tmp
         assert await history(again.deps, "ada", "after")
 
 
+async def test_a_long_text_is_found_by_its_passages_in_a_restored_store(own: Runtime, tmp_path: Path) -> None:
+    filler = "\n\n".join(f"On day {number} the river was high and the boat stayed in." for number in range(200))
+    text = f"{filler}\n\nThe vault code is 7741.\n\n{filler}"
+    await stored(own.deps, remember("reader", "doc", description=text))
+    await taken_at(own, tmp_path / "backup")
+    await restore_backup(tmp_path / "backup", at(tmp_path / "data"))
+    async with open_runtime(at(tmp_path / "data")) as restored:
+        shown = [found(await ask(deps, "reader", "the vault code"))[0] for deps in (restored.deps, own.deps)]
+        assert shown[0].passage == shown[1].passage is not None
+        assert "7741" in shown[0].description
+
+
 async def test_a_backup_under_load_holds_a_prefix_of_what_was_acknowledged(own: Runtime, tmp_path: Path) -> None:
     sent: dict[str, int] = {}
     acknowledged: dict[str, int] = {}

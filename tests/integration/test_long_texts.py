@@ -176,6 +176,7 @@ BAD_TEXTS = {
     "one line of a million characters without spaces": f"{CODE}\n" + "".join(map(str, range(170_000))),
     "code that is never closed": "```python\n" + "value = compute(value, other)\n" * 20_000 + CODE,
     "no spaces between words": "漢字仮名交じり文。" * 20_000 + CODE,
+    "line ends of other systems": prose(13, CODE, paragraphs=50).replace("\n", "\r\n") + "\u2028\ufeff\u200bend",
     "accents and emoji": "Ärger im Café 🙂. " * 20_000 + CODE,
 }
 
