@@ -118,7 +118,10 @@ def read_tables() -> Mapping[tuple[str, str], Weights]:
 
 
 def rate_answer(evidence: Evidence, model: str) -> Answer:
-    """How well the memories that were found answer the question. `model`: the one that made the embeddings."""
+    """How well the memories that were found answer the question. `model`: the one that made the embeddings.
+
+    A question about a time alone ("yesterday") is answered by whatever began then.
+    """
     if not evidence.hits:
         return Answer(0.0, fits=False)
     tables, kind = read_tables(), NAMED if evidence.speakers else PLAIN
@@ -126,6 +129,8 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     known = embedded and (model, kind) in tables
     weights = tables[model if known else WORDS_ALONE, kind]
     probability = weights.probability(read_features(evidence))
+    if evidence.question.of_time_alone and any(_is_in_time(hit, evidence.question) for hit in evidence.hits):
+        probability = max(probability, weights.threshold)
     return Answer(round(probability, 6), probability >= weights.threshold)
 
 
@@ -204,8 +209,12 @@ def _fit(hit: Hit, evidence: Evidence) -> _Fit:
         held=frozenset[str]().union(*held.values()),
         around=" ".join(clauses[max(0, best - 1) : best + 2]),
         named=hit.speaker in evidence.speakers,
-        in_time=any(each.period.contains(hit.began) for each in evidence.question.periods),
+        in_time=_is_in_time(hit, evidence.question),
     )
+
+
+def _is_in_time(hit: Hit, question: Question) -> bool:
+    return any(each.period.contains(hit.began) for each in question.periods)
 
 
 def _share(held: Collection[str], weights: Mapping[str, float]) -> float:

@@ -59,6 +59,15 @@ def test_words_of_no_language_are_answered_by_nothing() -> None:
     assert answer.confidence < 0.3
 
 
+@pytest.mark.parametrize("question", ["yesterday", "gestern", "on 9 January 2026"])
+@pytest.mark.parametrize("model", [MODEL, WORDS_ALONE])
+def test_what_began_in_the_time_that_is_asked_for_alone_fits(question: str, model: str) -> None:
+    began = int(datetime(2026, 1, 9, 12, tzinfo=UTC).timestamp() * 1_000_000)
+    found = Hit("It leaves from the north quay.", 0.01, began=began)
+    assert rate_answer(evidence(question, found, memories=1), model).fits
+    assert not rate_answer(evidence(question, found._replace(began=1), memories=1), MODEL).fits
+
+
 def test_where_nothing_was_found_nothing_fits() -> None:
     assert rate_answer(evidence("Where is the dentist?"), MODEL) == (0.0, False)
 
