@@ -30,7 +30,7 @@ def show(
     tiers = stream.activation_tiers
     _show_header(stream, console, question=question, scope=scope)
     if not tiers.ordered():
-        console.print(Text("Nothing came to mind. Ask in other words, or without filters.", "yellow"))
+        console.print(Text(_why_empty(stream), "yellow"))
     _show_rule(console, "in focus", tiers.focus)
     for node in tiers.focus:
         show_memory(node, stream.entities, console, explain=explain)
@@ -44,6 +44,12 @@ def show(
         _show_brief(node, stream.entities, console, explain=explain)
     _show_background(tiers.background, console)
     _show_footer(stream, console)
+
+
+def _why_empty(stream: ConsciousnessStream) -> str:
+    if stream.omitted:
+        return "No memory is as short as --max-tokens allows."
+    return "Nothing came to mind. Ask in other words, or without filters."
 
 
 def print_indented(console: Console, text: Text) -> None:

@@ -14,6 +14,7 @@ from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import long_date
 
 NO_MEMORIES: Final = "No memories were found."
+NONE_FITS: Final = "No memory is as short as the tokens allowed."
 NOTHING_FITS: Final = "Nothing fits the question. The nearest"
 """The heading of the periphery where nothing fits the question."""
 MAX_EMOTIONS: Final = 3
@@ -59,7 +60,7 @@ def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] =
         _block("Missing", _missing_lines(stream)),
     ]
     if not tiers.ordered():
-        blocks.insert(0, NO_MEMORIES)
+        blocks.insert(0, NONE_FITS if stream.omitted else NO_MEMORIES)
     return "\n\n".join(block for block in blocks if block)
 
 

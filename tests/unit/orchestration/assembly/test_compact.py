@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.compact import NO_MEMORIES, compact
+from orchestration.assembly.compact import NO_MEMORIES, NONE_FITS, compact
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from schemas.memory import ConsciousnessNode
 from schemas.stream import (
@@ -165,6 +165,11 @@ def test_an_empty_stream_says_so() -> None:
     assert compact(stream(ActivationTiers())) == NO_MEMORIES
     degraded = stream(ActivationTiers(), degraded=[Degradation(query="N1_graph", reason="late")])
     assert compact(degraded) == f"{NO_MEMORIES}\n\n# Missing\n- N1_graph: late"
+
+
+def test_a_stream_whose_memories_are_all_too_long_does_not_say_that_none_were_found() -> None:
+    cut = stream(ActivationTiers()).model_copy(update={"omitted": 2})
+    assert compact(cut) == f"{NONE_FITS}\n\n# Missing\n- 2 memories did not fit"
 
 
 def test_where_nothing_fits_the_memories_are_named_as_the_nearest() -> None:
