@@ -33,8 +33,8 @@ class Question:
     which order things came up. `request`: whether standing instructions of the asker shape the answer.
     `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so. `periods`: those
     that it names; `content`: the question without the phrases that name them, which no text is compared with;
-    `of_time_alone`: it names no subject. `seeking`: it asks for the latest or the earliest of some memories.
-    `event`: the event before, after or on which it asks.
+    `of_time_alone`: beside them it names no subject; `general`: it names none, with a time or without. `seeking`:
+    it asks for the latest or the earliest of some memories. `event`: the event before, after or on which it asks.
     """
 
     text: str
@@ -49,6 +49,7 @@ class Question:
     periods: tuple[NamedPeriod, ...] = ()
     content: str = ""
     of_time_alone: bool = False
+    general: bool = False
     seeking: Seeking | None = None
     event: Event | None = None
 
@@ -71,6 +72,7 @@ def read_question(text: str, now: datetime) -> Question:
         periods=times.periods,
         content=times.rest,
         of_time_alone=times.alone,
+        general=times.general,
         seeking=times.seeking,
         event=times.event,
     )

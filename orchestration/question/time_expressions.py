@@ -56,11 +56,13 @@ class Times(NamedTuple):
 
     `periods`: those it names, the likeliest first. `rest`: the text without the phrases that name them; the text
     itself if no word would be left. `alone`: it names a time and no subject ("what happened yesterday?").
+    `general`: it names no subject, with a time or without.
     """
 
     periods: tuple[NamedPeriod, ...] = ()
     rest: str = ""
     alone: bool = False
+    general: bool = False
     seeking: Seeking | None = None
     event: Event | None = None
 
@@ -90,9 +92,11 @@ def read_times(text: str, now: datetime) -> Times:
     periods = [_to_period(span, now.tzinfo or UTC) for span in spans]
     event = None if any(each.spans for each in named) else _find_event(text, known)
     rest = _cut(text, named)
-    alone = bool(named) and (rest == text or any(_is_general(rest, language) for language in known))
+    general = any(_is_general(rest, language) for language in known)
+    alone = bool(named) and (rest == text or general)
     found = tuple(each for each in periods if each)
-    return Times(found, rest, alone, _find_seeking(text, known), event)
+    seeking = _find_seeking(text, known)
+    return Times(found, rest, alone, alone or general, seeking, event)
 
 
 def read_told_times(text: str, sent: datetime) -> list[Period]:
@@ -212,7 +216,7 @@ def _cut(text: str, named: Sequence[_Found]) -> str:
 
 def _is_general(text: str, language: QuestionLanguage) -> bool:
     said = re.findall(r"\w+", text.lower())
-    return all(word in language.general or word in STOP_WORDS for word in said)
+    return bool(said) and all(word in language.general or word in STOP_WORDS for word in said)
 
 
 def _find_seeking(text: str, known: Sequence[QuestionLanguage]) -> Seeking | None:

@@ -120,7 +120,8 @@ def read_tables() -> Mapping[tuple[str, str], Weights]:
 def rate_answer(evidence: Evidence, model: str) -> Answer:
     """How well the memories that were found answer the question. `model`: the one that made the embeddings.
 
-    A question about a time alone ("yesterday") is answered by whatever began then.
+    A question that names no subject ("what do you know about me?") is answered by whatever is known, or, if it
+    names a time ("yesterday"), by whatever began then.
     """
     if not evidence.hits:
         return Answer(0.0, fits=False)
@@ -129,7 +130,9 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     known = embedded and (model, kind) in tables
     weights = tables[model if known else WORDS_ALONE, kind]
     probability = weights.probability(read_features(evidence))
-    if evidence.question.of_time_alone and any(_is_in_time(hit, evidence.question) for hit in evidence.hits):
+    question = evidence.question
+    within = not question.periods or any(_is_in_time(hit, question) for hit in evidence.hits)
+    if question.general and within:
         probability = max(probability, weights.threshold)
     return Answer(round(probability, 6), probability >= weights.threshold)
 

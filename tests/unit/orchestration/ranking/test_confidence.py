@@ -68,6 +68,13 @@ def test_what_began_in_the_time_that_is_asked_for_alone_fits(question: str, mode
     assert not rate_answer(evidence(question, found._replace(began=1), memories=1), MODEL).fits
 
 
+@pytest.mark.parametrize(
+    "question", ["What do you know about me?", "What did we discuss?", "Was weißt du über mich?"]
+)
+def test_whatever_is_known_fits_a_question_that_names_no_subject(question: str) -> None:
+    assert rate_answer(evidence(question, SMALL_TALK, memories=1), MODEL).fits
+
+
 def test_where_nothing_was_found_nothing_fits() -> None:
     assert rate_answer(evidence("Where is the dentist?"), MODEL) == (0.0, False)
 
