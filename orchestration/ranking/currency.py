@@ -29,9 +29,8 @@ from substrate.text import name_key, stems, words
 PART: Final = "currency"
 """The term of a score that says what it gained for being true now."""
 MOST_READ: Final = 60
-"""Only so many of the best hits are compared with each other."""
 MOST_FORMER: Final = 10
-"""Only so many of the best hits are looked at as what held before."""
+"""Only so many of the best hits are compared with each other, and as what held before."""
 FOCUS: Final = 5
 """Within so many of the best hits the order is by time, where they tell of one thing."""
 FOCUS_OF_PAST: Final = 3
@@ -52,9 +51,8 @@ the question, it is of something else: a store of a few memories has nothing bet
 LEAST_FOLDED: Final = 7
 """Voice, type, feelings and four words: a shorter text is no duplicate of another."""
 DAY: Final = 86_400_000_000
-"""Microseconds."""
 SECOND: Final = 1_000_000
-"""Microseconds. What is less than a second apart was stored by one list of commands: none of it is later news."""
+"""Both in microseconds. What is less than a second apart came by one list of commands: none is later news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,7 @@ class Hit:
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
     its score. `likeness`: to the question. `stems`: of its words. `gives_kind`: it gives a thing of the kind asked
     for. `changes`: how many of its words tell of a change. `own`: it speaks of the one who says it; `unreal`: of
-    what might be. `passage`: it is a part of a long text, which speaks of many things: when that was stored does
-    not say that it tells how one of them is now.
+    what might be. `passage`: a part of a long text, whose time does not say how one of its many things is now.
     """
 
     at: int
