@@ -40,7 +40,7 @@ CODE = "The vault code is 7741 and Marta keeps it in the blue drawer."
 QUESTION = "What is the vault code that Marta keeps?"
 
 
-def prose(seed: object, *needles: str, paragraphs: int = 20) -> str:
+def prose(seed: object, *needles: str, paragraphs: int = 25) -> str:
     """A text of paragraphs about nothing, with needles between them."""
     rng = random.Random(str(seed))
     parts = [" ".join(rng.choices(WORDS, k=50)).capitalize() + "." for _ in range(paragraphs)]

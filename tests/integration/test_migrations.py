@@ -191,7 +191,7 @@ async def test_a_long_text_is_searched_in_passages_in_a_graph_of_an_older_releas
     graph = await written_by_version_1(deps, fresh_citizen)
     pages = "\n\n".join(
         f"Page {number} is about the {'ebb' if number == 7 else 'tide'}. {'So it is. ' * 40}"
-        for number in range(15)
+        for number in range(20)
     )
     await stored(anew(deps), remember(fresh_citizen, "book", description=pages), now=day(70))
     stream = await ask(deps, fresh_citizen, "Which page is about the ebb?", now=day(71))
