@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple
 READ: Final = 1200
 """The width of what the default model reads: 256 tokens of prose."""
 LONG: Final = 6 * READ
-"""From this width on a text is cut: the least that costs no recall. On BEAM this is .469 / .591 / .669 at 5, 10
-and 20 where nothing is cut, .464 / .600 / .669 from five times what the model reads, .471 / .600 / .669 from six."""
+"""From this width on a text is cut: the least that costs no recall. On BEAM that is .469 / .591 / .669 at 5, 10
+and 20 where nothing is cut. Cut from five times what the model reads it is .464 / .600 / .669, from six times
+.471 / .600 / .669."""
 WIDEST: Final = 500
 """A passage is at most as wide. In one of 1,000 a sentence that answers is found less often first
 (`benchmarks/needles.py`: .27 against .60)."""
