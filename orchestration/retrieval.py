@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions
@@ -17,9 +17,11 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_
 from orchestration.graph_queries.filters import FilterReading, read_filters
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.reading import read_question
+from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
+from orchestration.ranking.consciousness_score import FOCUS
 from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
 from orchestration.stream_completion import AddedVersions, StageTimer, add_versions, complete, let_others_run
@@ -29,6 +31,7 @@ from schemas.language_model import ModelCall
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
 from substrate.emotions import normal_emotions
+from substrate.text import count_of
 
 
 class RankedCandidates(NamedTuple):
@@ -129,6 +132,15 @@ def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
     return Scope.history(*(None if end is None else to_instant(end) for end in ends))
 
 
+def _note_former(ranked: RankedCandidates, mode: TemporalMode) -> Iterator[str]:
+    """Where a question asks for what was before: how its best memories can be seen as they were."""
+    if ranked.asker.question.tense is Tense.FORMER and mode is TemporalMode.CURRENT:
+        best = [score.key for score in ranked.activation.order[:FOCUS]]
+        revised = sum(ranked.candidates.memories[key].get("version") > 1 for key in best)
+        if revised:
+            yield f"{count_of(revised, 'memory')} said something else before: ask with temporal_mode full_history"
+
+
 def build_report(
     intention: RetrievalIntention, ranked: RankedCandidates, versions: AddedVersions, model: str
 ) -> RetrievalReport:
@@ -147,6 +159,7 @@ def build_report(
             *(note for level, lexicon in lexicons.items() for note in lexicon.notes(level)),
             *(() if ranked.extraction.embedding else (NO_EMBEDDER,)),
             *note_unfollowed(ranked.results),
+            *_note_former(ranked, intention.temporal_mode),
             *versions.notes,
         ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],

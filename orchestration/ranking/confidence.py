@@ -121,9 +121,9 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     """How well the memories that were found answer the question. `model`: the one that made the embeddings.
 
     A question that names no subject ("what do you know about me?") is answered by whatever is known, or, if it
-    names a time ("yesterday"), by whatever began then.
+    names a time ("yesterday"), by whatever began then. Nothing fits a text without a word.
     """
-    if not evidence.hits:
+    if not evidence.hits or not words(evidence.question.text[:MOST_READ]):
         return Answer(0.0, fits=False)
     tables, kind = read_tables(), NAMED if evidence.speakers else PLAIN
     embedded = any(hit.likeness is not None for hit in evidence.hits)

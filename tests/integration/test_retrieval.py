@@ -185,6 +185,16 @@ async def test_the_full_history_has_every_record_with_its_times(
     assert records[3].invalidation_reason == "discovered_false"
 
 
+async def test_a_question_for_what_was_before_is_told_where_it_stands(deps: Deps, fresh_citizen: str) -> None:
+    said = remember(fresh_citizen, "home", description="Ada lives in Porto.", valid_at=moment(1))
+    await stored(deps, said)
+    now = Supersede(citizen_id=fresh_citizen, id="home", description="Ada lives in Braga.", effective_at=moment(5))
+    await stored(deps, now)
+    note = "1 memory said something else before: ask with temporal_mode full_history"
+    assert note in (await ask(deps, fresh_citizen, "Where did Ada live before?")).notes
+    assert note not in (await ask(deps, fresh_citizen, "Where does Ada live?")).notes
+
+
 @pytest.mark.parametrize(
     ("start", "end", "known"),
     [

@@ -59,6 +59,11 @@ def test_words_of_no_language_are_answered_by_nothing() -> None:
     assert answer.confidence < 0.3
 
 
+@pytest.mark.parametrize("text", ["!!!", "{}", "…"])
+def test_nothing_fits_a_text_without_a_word(text: str) -> None:
+    assert rate_answer(evidence(text, DENTIST), MODEL) == (0.0, False)
+
+
 @pytest.mark.parametrize("question", ["yesterday", "gestern", "on 9 January 2026"])
 @pytest.mark.parametrize("model", [MODEL, WORDS_ALONE])
 def test_what_began_in_the_time_that_is_asked_for_alone_fits(question: str, model: str) -> None:
