@@ -13,6 +13,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from benchmarks.life import Asked, Message, load_lives
 
 DIRECTORY: Final = Path(__file__).parent / "chats"
+HELD_BACK: Final = Path(__file__).parent / "held_back"
+"""Chats on which no weight was fitted and no rule was tried before it stood."""
 PLAIN: Final = Path(__file__).parent / "plain"
 AFTER: Final = timedelta(days=1)
 """A question without a moment of its own is asked so long after the last message."""
