@@ -44,7 +44,9 @@ YOUNG: Final = (1, 2, 4, 8, 16)
 YOUNG_SHARE: Final = 0.6
 """The weight of a question to a young store beside 1 of the whole chat."""
 MOST_EMPTY: Final = 0.05
-"""The share of the answerable questions of all sets whose focus may stay empty."""
+"""The share of the answerable questions of any set whose focus may stay empty."""
+LEAST_OF_SET: Final = 40
+"""Of fewer questions the least twentieth is chance."""
 APART: Final = frozenset((PRESENT, PAST, TIME, INSTRUCTION))
 """Kinds of answerable questions that the threshold does not go by: they test the order of hits, in hard chats."""
 OF_NAMES: Final = frozenset(("speaker", "speaker_first", "speakers"))
@@ -120,9 +122,13 @@ def _counts(rated: Sequence[Rated]) -> Numbers:
 
 
 def _threshold(rated: Sequence[Rated], probabilities: Numbers) -> float:
-    """The greatest threshold, in hundredths, that leaves at most 1 in 20 answerable questions without a focus."""
-    counted = [each.is_answerable and not each.memories and each.kind not in APART for each in rated]
-    return float(np.floor(np.quantile(probabilities[np.array(counted)], MOST_EMPTY) * 100) / 100)
+    """The greatest threshold, in hundredths, that leaves at most 1 in 20 answerable questions of any set empty."""
+    kept = [each.is_answerable and not each.memories and each.kind not in APART for each in rated]
+    groups = np.array([each.group if keep else "" for each, keep in zip(rated, kept, strict=True)])
+    sizes = Counter(groups[groups != ""].tolist())
+    sets = [group for group, size in sizes.items() if size >= LEAST_OF_SET]
+    least = [np.quantile(probabilities[groups == group], MOST_EMPTY) for group in sets]
+    return float(np.floor(min(least) * 100) / 100)
 
 
 def without_likeness(rated: Rated) -> Rated:

@@ -7,7 +7,9 @@ import pytest
 from benchmarks.chat import HELD_BACK, Chat, find_faults, load_chats, load_plain
 
 
-@pytest.mark.parametrize("chat", [*load_chats(), *load_plain(), *load_chats(directory=HELD_BACK)], ids=lambda chat: chat.id)
+@pytest.mark.parametrize(
+    "chat", [*load_chats(), *load_plain(), *load_chats(directory=HELD_BACK)], ids=lambda chat: chat.id
+)
 def test_every_chat_is_in_order_and_names_its_own_messages(chat: Chat) -> None:
     assert find_faults(chat) == []
 
