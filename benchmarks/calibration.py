@@ -126,7 +126,7 @@ def _threshold(rated: Sequence[Rated], probabilities: Numbers) -> float:
     kept = [each.is_answerable and not each.memories and each.kind not in APART for each in rated]
     groups = np.array([each.group if keep else "" for each, keep in zip(rated, kept, strict=True)])
     sizes = Counter(groups[groups != ""].tolist())
-    sets = [group for group, size in sizes.items() if size >= LEAST_OF_SET]
+    sets = [group for group, size in sizes.items() if size >= LEAST_OF_SET] or list(sizes)
     least = [np.quantile(probabilities[groups == group], MOST_EMPTY) for group in sets]
     return float(np.floor(min(least) * 100) / 100)
 
