@@ -177,10 +177,10 @@ def _unreadable(graph: SweptGraph, identity: str, names: Iterable[str], repair: 
 
 
 def _unreadable_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
-    """The repair is a correction without changes: every record that a command opens has its maps repaired."""
+    """The repair corrects the name to itself: every record that a command opens has its maps repaired."""
     maps = _mended_maps(row)
     if maps:
-        repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"))
+        repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"), name=row.fields["name"])
         yield _unreadable(graph, row.fields["id"], maps, repair)
 
 

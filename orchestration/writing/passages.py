@@ -26,7 +26,7 @@ WIDEST_CODE: Final = 2 * READ
 
 FEWEST_BLANKS: Final = 100
 """So many blanks at the end of a text are no part of it."""
-FEWEST_REPEATED: Final = 2000
+FEWEST_REPEATED: Final = 20_000
 """So many characters of one repeated unit at the end of a text are a runaway."""
 FEWEST_REPEATS: Final = 20
 LONGEST_UNIT: Final = 400

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -135,6 +135,12 @@ _NO_CHANGE = frozenset(
     )
 )  # fmt: skip
 """Fields of a revision that say of what and when, and not what changes."""
+
+
+def require_a_change(schema: dict[str, Any]) -> None:
+    """Says in a JSON schema what `check_changes_something` checks."""
+    names = [name for name in schema["properties"] if name not in _NO_CHANGE]
+    schema["anyOf"] = [{"required": [name]} for name in names]
 
 
 def check_changes_something(command: ChangeCommand) -> None:

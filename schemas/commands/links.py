@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit, check_identifier
 from schemas.commands.base import (
@@ -16,6 +16,7 @@ from schemas.commands.base import (
     check_not_cleared,
     check_period,
     check_stretch_start,
+    require_a_change,
 )
 from schemas.memory import InvalidationReason, ResolutionState, Source
 from schemas.temporal import Moment
@@ -78,6 +79,8 @@ class LinkRevision(StretchCommand):
 
     Its ends and its type never change: a link with other ends is another link.
     """
+
+    model_config = ConfigDict(json_schema_extra=require_a_change)
 
     id: LinkId
     energy: Unit | None = None

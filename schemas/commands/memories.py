@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Final, Literal, get_args
 
-from pydantic import Discriminator, Field, TypeAdapter, model_validator
+from pydantic import ConfigDict, Discriminator, Field, TypeAdapter, model_validator
 
 from schemas.base import Emotions, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
 from schemas.commands.base import (
@@ -19,6 +19,7 @@ from schemas.commands.base import (
     check_not_cleared,
     check_period,
     check_stretch_start,
+    require_a_change,
 )
 from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Source, Step
@@ -87,6 +88,8 @@ class Revision(StretchCommand):
 
     A given `extra` replaces the whole former `extra`.
     """
+
+    model_config = ConfigDict(json_schema_extra=require_a_change)
 
     id: Identifier
     node_type: Name | None = None

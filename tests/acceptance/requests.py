@@ -101,6 +101,7 @@ class Aim(NamedTuple):
             return dict(schema["examples"][0])
         marks = {name for name, said in fields.items() if "const" in said}
         chosen = {*schema.get("required", ()), *marks, *(fields.keys() & {"citizen_id"})}
+        chosen |= {name for name in schema.get("anyOf", [{}])[0].get("required", ()) if name in fields}
         shown = dict(next(iter(schema.get("examples", ())), {}))
         found = shown | {name: self._value(name, fields[name]) for name in sorted(chosen)}
         return ANYTHING if not fields and schema.get("additionalProperties") is True else found

@@ -100,5 +100,5 @@ def test_the_command_line_asks_before_it_erases(
     assert substrate("erase", "-c", "ada", "--memory", "m", "--episode", "e", "--yes")[0] == 2
     assert substrate("erase", "--yes")[0] == 2
     code, said = substrate("erase", "--citizen", "ada", "--yes")
-    assert (code, said) == (0, "removed 1 memories, 1 traces, 1 receipts; the log was rewritten\n")
+    assert (code, said) == (0, "removed 1 memory, 1 trace, 1 receipt; the log was rewritten\n")
     assert substrate("erase", "--citizen", "ada", "--yes")[0] == 4

@@ -10,7 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from api.adapters.fitting import MAX_QUERY, fit_query, split_text
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
-from schemas.base import MAX_TEXT
+from schemas.base import MAX_LONG_TEXT
 from schemas.errors import InvalidRequest
 from tests.acceptance.conftest import ADMIN_KEY, Service
 
@@ -65,15 +65,16 @@ async def test_an_agents_turn_does_not_fail_for_what_cannot_be_asked_or_stored(
     assert [turn.description for turn in _turns(client, tea)] == ["[31mred [0m"]
 
 
-async def test_a_message_that_is_too_long_for_one_memory_becomes_several(client: Substrate, citizen: str) -> None:
+async def test_a_message_is_stored_whole_however_long_it_is(client: Substrate, citizen: str) -> None:
     words = [f"word{number}" for number in range(30_000)]
     block = SubstrateMemoryBlock(client=client, citizen_id=citizen)
     await block.aput(
         [ChatMessage(role="user", content=" ".join(words)), ChatMessage(role="assistant", content="Oh.")]
     )
-    said = sorted((turn.description for turn in _turns(client, citizen)), key=_number)
+    turns = [client.get(turn.node_id, citizen_id=citizen) for turn in _turns(client, citizen)]
+    said = sorted((turn.description for turn in turns), key=_number)
     assert " ".join(said).split() == [*words, "Oh."]
-    assert max(map(len, said)) <= MAX_TEXT
+    assert max(map(len, said)) <= MAX_LONG_TEXT
     text = await block.aget([ChatMessage(role="user", content=" ".join(words))])
     assert "the first" in text.splitlines()[-1]
 

@@ -215,7 +215,7 @@ def test_states_are_no_memories(service: Service, citizen: str) -> None:
         service.http.put(f"/v1/citizens/{citizen}/state", json=said)
     assert len(service.http.get(f"/v1/citizens/{citizen}/state/history").json()["records"]) == 7
     listed = service.http.get("/v1/memories", params={"citizen_id": citizen})
-    assert listed.json() == {"memories": [], "next": None, "degraded": []}
+    assert listed.json() == {"memories": [], "next": None, "degraded": [], "notes": []}
     swept = service.http.post("/v1/upkeep/sweep", json={"citizen_id": citizen, "levels": ["N1"]})
     assert swept.status_code == 200, swept.text
     [report] = swept.json()["reports"]

@@ -204,7 +204,7 @@ async def test_the_command_line_says_what_is_lost_and_serves_nothing(data: Path)
     assert said.returncode == 1
     assert "substrate recover --cut" in said.stdout
     mended = await asyncio.to_thread(line, "recover", "--cut")
-    assert (mended.returncode, "It loads: 1 graphs" in mended.stdout) == (0, True), mended.stderr
+    assert (mended.returncode, "It loads: 1 graph" in mended.stdout) == (0, True), mended.stderr
     assert (await asyncio.to_thread(line, "recover")).returncode == 0
 
 

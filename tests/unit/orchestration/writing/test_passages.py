@@ -125,11 +125,15 @@ def test_contents_are_marked_by_their_texts_whatever_they_said() -> None:
         (SENTENCE + " \n" * 500, SENTENCE, "1,000 blanks at the end of the text were cut"),
         (" " * 5000, "", "5,000 blanks at the end of the text were cut"),
         (
-            SENTENCE + "ha " * 2000 + "ha",
+            SENTENCE + "ha " * 7000 + "ha",
             SENTENCE + "ha ha ha ",
-            "the text ended in 2,000 repeats of 3 characters; 3 were kept",
+            "the text ended in 7,000 repeats of 3 characters; 3 were kept",
         ),
-        (SENTENCE + "x" * 9000, SENTENCE + "xxx", "the text ended in 9,000 repeats of 1 character; 3 were kept"),
+        (
+            SENTENCE + "x" * 21_000,
+            SENTENCE + "xxx",
+            "the text ended in 21,000 repeats of 1 character; 3 were kept",
+        ),
         (SENTENCE * 30, SENTENCE * 30, None),
     ],
 )
