@@ -9,10 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from orchestration.ingestion.formats.conversations import ASSISTANT, USER, Chat, Said, parse_chats
-from orchestration.ingestion.formats.cut_json import read_document
+from orchestration.ingestion.formats.conversations import (
+    ASSISTANT,
+    USER,
+    Chat,
+    Said,
+    parse_chats,
+    read_conversations,
+)
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, type_name
+from orchestration.ingestion.formats.reader import Format, Reader
 
 FORM: Final = Format(
     "claude",
@@ -36,13 +42,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
 
 def _read(reader: Reader, file: File) -> Iterator[Chat]:
-    value = read_document(reader, file, _DEPTHS)
-    conversations = [value] if isinstance(value, dict) else value
-    if not isinstance(conversations, list):
-        reader.fail("", f"is {type_name(value)}, not a list")
-    for number, conversation in enumerate(conversations, start=1):
-        with reader.item():
-            yield _conversation(reader, conversation, f"conversation {number}")
+    return read_conversations(reader, file, _DEPTHS, _conversation)
 
 
 def _conversation(reader: Reader, entry: Any, place: str) -> Chat:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, NoReturn
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
+from orchestration.ingestion.formats.cut_json import read_document
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.reader import Format, Reader, type_name
 from schemas.errors import InvalidRequest
 
 MAX_TITLE: Final = 200
@@ -111,3 +112,19 @@ def _episode(name: str, chat: Chat, citizen_id: str) -> Episode:
     title = " ".join(chat.title.split())[:MAX_TITLE] or FIRST_TITLE
     session = Session("session_1", title, turns[0].time, turns)
     return Episode(name, citizen_id, (session,), messages=messages, title=title)
+
+
+def read_conversations(
+    reader: Reader, file: File, depths: Collection[int], read_one: Callable[[Reader, Any, str], Chat]
+) -> Iterator[Chat]:
+    """Each conversation of a JSON file that holds one or a list of them; the fault of one keeps no other out.
+
+    `depths`: those of `read_document`. Raises InvalidRequest for a file of another shape.
+    """
+    value = read_document(reader, file, depths)
+    conversations = [value] if isinstance(value, dict) else value
+    if not isinstance(conversations, list):
+        reader.fail("", f"is {type_name(value)}, not a list")
+    for number, conversation in enumerate(conversations, start=1):
+        with reader.item():
+            yield read_one(reader, conversation, f"conversation {number}")
