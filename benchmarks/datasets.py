@@ -24,6 +24,8 @@ LOCOMO_CATEGORIES: Final[Mapping[int, str]] = {
 }
 ADVERSARIAL: Final = 5
 """The category of LoCoMo whose questions nothing answers: mostly the other speaker said it."""
+CATEGORY_5: Final = "adversarial"
+"""The name of that category."""
 ABSTENTION: Final = "abstention"
 """The ability of BEAM whose questions nothing answers."""
 DIALOGUE_ID: Final = re.compile(r"D\d+:\d+")
@@ -52,12 +54,21 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """Turns in order, and the questions about them. `unanswerable`: those that its authors say nothing answers."""
+    """Turns in order, and the questions about them. `unanswerable`: those that its authors say nothing answers.
+
+    `adversarial`: those of them (category 5 of LoCoMo) for which the authors name the turns they play on.
+    """
 
     id: str
     turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
     unanswerable: tuple[str, ...] = ()
+    adversarial: tuple[Question, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Question, ...]:
+        """All questions with evidence, the adversarial ones last."""
+        return (*self.questions, *self.adversarial)
 
 
 def load_locomo(path: Path) -> list[Conversation]:
@@ -87,14 +98,19 @@ def _locomo_conversation(episode: Episode, items: Sequence[Mapping[str, Any]]) -
         for turn in session.turns
     )
     known = {turn.id for turn in turns}
-    questions = (
-        Question(item["question"], LOCOMO_CATEGORIES[item["category"]], _locomo_evidence(item, known))
+    names = {**LOCOMO_CATEGORIES, ADVERSARIAL: CATEGORY_5}
+    read = [
+        Question(item["question"], names[item["category"]], _locomo_evidence(item, known))
         for item in items
-        if item["category"] in LOCOMO_CATEGORIES
-    )
-    adversarial = tuple(item["question"] for item in items if item["category"] == ADVERSARIAL)
+        if item["category"] in names
+    ]
+    with_evidence = [question for question in read if question.evidence]
     return Conversation(
-        episode.id, turns, tuple(question for question in questions if question.evidence), adversarial
+        episode.id,
+        turns,
+        tuple(question for question in with_evidence if question.category != CATEGORY_5),
+        tuple(question.text for question in read if question.category == CATEGORY_5),
+        tuple(question for question in with_evidence if question.category == CATEGORY_5),
     )
 
 

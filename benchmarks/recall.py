@@ -1,15 +1,23 @@
 """How much of the annotated evidence a stream contains, compared with BM25, cosine and their RRF on the same text.
 
-    python -m benchmarks.recall --locomo FILE --beam DIRECTORY
+    python -m benchmarks.recall --locomo FILE --beam DIRECTORY --beam DIRECTORY
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY --channels
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY --starts
 
-Each conversation becomes a citizen and is ingested once, as any other. Our ranking is the turns of the stream in
-the order of the activation tiers; people and sessions are skipped. The baselines rank every turn; RRF fuses their
-whole rankings. `--channels` asks every question again with each channel of `orchestration.ranking.channels`
-switched off in turn, `--starts` with second links followed from more of the starts; `p50` is the median of their
-times divided by ours. Times are for whole questions with their embedding; tokens are those of the compact form.
-With SUBSTRATE_EMBEDDING=none only methods without vectors are compared.
+Each file of LoCoMo and each directory of BEAM is a set of its own. Each conversation becomes a citizen and is
+ingested once, as any other. Our ranking is the turns of the stream in the order of the activation tiers; people
+and sessions are skipped. The baselines rank every turn; RRF fuses their whole rankings, "RRF, asker" those over
+the turns of the role that asks, in chats of roles.
+
+`rec@k` is the share of the evidence among the first k, `hit@k` whether any is, `all@20` whether all is among
+the first 20; "ceiling" is the most that can be reached. Figures are without category 5 of LoCoMo where a row
+does not say otherwise. The intervals are of the mean over questions when whole conversations are drawn anew. A
+question of which a query failed or was late is asked again, at most twice.
+
+`--channels` asks every question again with each channel of `orchestration.ranking.channels` switched off in
+turn, `--starts` with second links followed from more of the starts; `p50` is the median of their times divided
+by ours. Times are for whole questions with their embedding; tokens are those of the compact form. With
+SUBSTRATE_EMBEDDING=none only methods without vectors are compared.
 """
 
 from __future__ import annotations
@@ -18,12 +26,12 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import orjson
@@ -31,22 +39,37 @@ import orjson
 from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
 from benchmarks.datasets import Conversation, load_beam, load_locomo
-from benchmarks.scoring import Report, score, table
+from benchmarks.datasets import Turn as Spoken
+from benchmarks.scoring import (
+    Interval,
+    Report,
+    ceiling,
+    interval_table,
+    intervals,
+    score,
+    score_groups,
+    table,
+)
 from orchestration.assembly.compact import compact
 from orchestration.association.ask import associate
 from orchestration.association.scoring import rank
-from orchestration.dependencies import FAR
+from orchestration.dependencies import FAR, Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
+from orchestration.question.reading import ASKING
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings
+from schemas.stream import ConsciousnessStream
 from substrate.inference import tokens
 
-OURS = "Substrate"
+OURS: Final = "Substrate"
+ASKER_RRF: Final = "RRF, asker"
+TRIES: Final = 3
+"""How often a question is asked when a query is late: a busy machine says nothing of the ranking."""
 
 
 class Way(NamedTuple):
@@ -56,7 +79,7 @@ class Way(NamedTuple):
     far: int = FAR
 
 
-METHODS = ("BM25", "cosine", "RRF", "Tag-Walker", OURS)
+METHODS = ("BM25", "cosine", "RRF", ASKER_RRF, "Tag-Walker", OURS)
 WITHOUT_VECTORS = ("BM25", "Tag-Walker", OURS)
 FARTHER: Mapping[str, Way] = {f"on from {far} starts": Way(far=far) for far in (6, 10, 16)}
 SWITCHED_OFF: Mapping[str, ChannelWeights] = {
@@ -97,9 +120,16 @@ class Run:
 
 @dataclass
 class Compared:
-    """The reports of the methods and of other ways of asking; our cost, and the time of each way by ours."""
+    """The reports of the methods and of other ways of asking; our cost, and the time of each way by ours.
+
+    `ceiling`: the greatest that any ranking can reach. `conversations`: the methods by conversation. `intervals`:
+    of our figures and of our lead over each method; empty for a single conversation.
+    """
 
     methods: dict[str, Report]
+    ceiling: Report
+    conversations: dict[str, Report]
+    intervals: dict[str, dict[str, Interval]]
     channels: dict[str, Report]
     cost: dict[str, float]
     ratios: dict[str, float]
@@ -108,6 +138,11 @@ class Compared:
         """Return all figures, ready for JSON."""
         return {
             "methods": {name: report.as_dict() for name, report in self.methods.items()},
+            "ceiling": self.ceiling.as_dict(),
+            "conversations": {
+                name: report.as_dict()["by_category"] for name, report in self.conversations.items()
+            },
+            "intervals": self.intervals,
             "channels": {name: report.as_dict() for name, report in self.channels.items()},
             "cost": self.cost,
             "p50": self.ratios,
@@ -151,25 +186,32 @@ async def ask(
     """
     named_ways = list(ways.items())
     count = tokens.counter()
-    for number, question in enumerate(conversation.questions):
+    for number, question in enumerate(conversation.asked):
         intention = RetrievalIntention(query_text=question.text, citizen_id=citizen, max_results_per_level=limit)
         first = number % len(named_ways)
         for name, way in (*named_ways[first:], *named_ways[:first]):
             deps, run = replace(rt.deps, **way._asdict()), runs[name]
-            stream = await retrieve_consciousness_context(intention, deps, now())
-            if stream.degraded:
-                raise RuntimeError(f"degraded: {stream.degraded}")
+            stream = await answer(intention, deps)
             shown = [node for node in stream.activation_tiers.ordered() if node.node_type == "Turn"]
             run.rankings.append([node.node_id.removeprefix(f"{conversation.id}:") for node in shown])
             run.milliseconds.append(stream.retrieval_latency_ms)
             run.tokens.append(count(compact(stream, stream.temporal_dissonances)))
 
 
+async def answer(intention: RetrievalIntention, deps: Deps) -> ConsciousnessStream:
+    """Return the stream of a question. Raises RuntimeError when it is degraded at every try."""
+    for _ in range(TRIES):
+        stream = await retrieve_consciousness_context(intention, deps, now())
+        if not stream.degraded:
+            return stream
+    raise RuntimeError(f"degraded: {stream.degraded}")
+
+
 async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> list[list[str]]:
     """Return for each question the turns of its walk, anchors and neighbours by score; the citizen must exist."""
     prefix = f"{conversation.id}:"
     rankings = []
-    for question in conversation.questions:
+    for question in conversation.asked:
         walk = await associate(TagWalk(query_text=question.text, citizen_id=citizen), rt.deps, now())
         if walk.degraded:
             raise RuntimeError(f"degraded: {walk.degraded}")
@@ -179,27 +221,48 @@ async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> l
 
 
 async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[list[str]]]:
-    """Rank by BM25, exact cosine and RRF over the same text with the same embedder; only BM25 without embedder."""
+    """Rank by BM25, exact cosine and RRF over the same text with the same embedder; only BM25 without embedder.
+
+    In a chat of two people, where no role asks, all turns count as those of the asker.
+    """
+    asked = conversation.asked
+    words = rank_bm25(conversation, asked)
     if not rt.deps.embedder.dimension:
-        return {"BM25": rank_bm25(conversation, conversation.questions)}
+        return {"BM25": words}
     ids = [turn.id for turn in conversation.turns]
-    turns = await rt.deps.embedder.embed_texts([indexed_text(turn) for turn in conversation.turns])
-    questions = [await rt.deps.embedder.embed_query(question.text) for question in conversation.questions]
-    words = rank_bm25(conversation, conversation.questions)
-    likeness = rank_cosine(np.array(turns), np.array(questions), ids)
-    return {
-        "BM25": words,
-        "cosine": likeness,
-        "RRF": [rrf(pair) for pair in zip(words, likeness, strict=True)],
-    }
+    turns = np.array(await rt.deps.embedder.embed_texts([indexed_text(turn) for turn in conversation.turns]))
+    questions = np.array([await rt.deps.embedder.embed_query(question.text) for question in asked])
+    likeness = rank_cosine(turns, questions, ids)
+    fused = [rrf(pair) for pair in zip(words, likeness, strict=True)]
+    own = [place for place, turn in enumerate(conversation.turns) if is_asker(turn)]
+    fused_own = fused
+    if own:
+        told = replace(conversation, turns=tuple(conversation.turns[place] for place in own))
+        alike = rank_cosine(turns[own], questions, [turn.id for turn in told.turns])
+        fused_own = [rrf(pair) for pair in zip(rank_bm25(told, asked), alike, strict=True)]
+    return {"BM25": words, "cosine": likeness, "RRF": fused, ASKER_RRF: fused_own}
+
+
+def is_asker(turn: Spoken) -> bool:
+    """Whether the turn is of the role that asks."""
+    return turn.speaker.strip().casefold() in ASKING
+
+
+def methods_for(conversations: Iterable[Conversation], embedding: str) -> tuple[str, ...]:
+    """Return the methods that can be compared: without an embedder fewer, and "RRF, asker" where a role asks."""
+    turns = (turn for conversation in conversations for turn in conversation.turns)
+    if embedding == "none":
+        return WITHOUT_VECTORS
+    return METHODS if any(map(is_asker, turns)) else tuple(name for name in METHODS if name != ASKER_RRF)
 
 
 async def compare(conversations: Sequence[Conversation], limit: int, others: Mapping[str, Way]) -> Compared:
     """Compare all methods over all conversations, on a new store, and ours also in the ways `others`."""
-    questions = [question for conversation in conversations for question in conversation.questions]
+    questions = [question for conversation in conversations for question in conversation.asked]
+    groups = [f"{one.id} ({len(one.turns)} turns)" for one in conversations for _ in one.asked]
     ways = {OURS: Way(), **others}
     settings = Settings()
-    methods = WITHOUT_VECTORS if settings.embedding.choice() == "none" else METHODS
+    methods = methods_for(conversations, settings.embedding.choice())
     runs = {name: Run() for name in (*methods, *ways)}
     with tempfile.TemporaryDirectory(prefix="substrate-recall-") as directory:
         async with open_runtime(Settings(StoreSettings(data=Path(directory)), settings.embedding)) as rt:
@@ -209,10 +272,14 @@ async def compare(conversations: Sequence[Conversation], limit: int, others: Map
                 await ask(conversation, citizen, rt, ways=ways, limit=limit, runs=runs)
                 runs["Tag-Walker"].rankings += await tag_walker(conversation, citizen, rt)
                 for name, ranked in (await baselines(conversation, rt)).items():
-                    runs[name].rankings += ranked
+                    runs.setdefault(name, Run()).rankings += ranked
     reports = {name: score(questions, run.rankings) for name, run in runs.items()}
+    rankings = {name: runs[name].rankings for name in methods}
     return Compared(
         {name: reports[name] for name in methods},
+        ceiling(questions),
+        {name: score_groups(questions, ranked, groups) for name, ranked in rankings.items()},
+        intervals(questions, groups, rankings, OURS) if len(conversations) > 1 else {},
         {name: reports[name] for name in others},
         runs[OURS].cost(),
         {name: round(median(runs[name].milliseconds) / median(runs[OURS].milliseconds), 2) for name in others},
@@ -220,7 +287,13 @@ async def compare(conversations: Sequence[Conversation], limit: int, others: Map
 
 
 def format_comparison(name: str, compared: Compared) -> str:
-    parts = [table(name, compared.methods)]
+    """Return the tables of a set as plain text."""
+    parts = [
+        table(name, {**compared.methods, "ceiling": compared.ceiling}),
+        table(f"{name}, by conversation", compared.conversations, "conversation"),
+    ]
+    if compared.intervals:
+        parts.append(interval_table(f"{name}, over conversations", compared.intervals))
     if compared.channels:
         overall = {OURS: compared.methods[OURS], **compared.channels}
         parts.append(table(f"{name}, other ways", {way: Report(r.overall, {}) for way, r in overall.items()}))
@@ -229,24 +302,38 @@ def format_comparison(name: str, compared: Compared) -> str:
     return "\n".join(parts)
 
 
+def load_sets(locomo: Sequence[Path], beam: Sequence[Path]) -> dict[str, list[Conversation]]:
+    """Read each file of LoCoMo and each directory of BEAM as a set, by its name, or by its path if names repeat.
+
+    Raises FileNotFoundError when a path holds no conversation, ValueError when no question of it has evidence.
+    """
+    paths = [(path, load_locomo) for path in locomo] + [(path, load_beam) for path in beam]
+    sets: dict[str, list[Conversation]] = {}
+    for path, load in paths:
+        name = path.resolve().stem
+        loaded = load(path)
+        if not any(conversation.questions for conversation in loaded):
+            raise ValueError(f"no question of {path} names evidence")
+        sets[str(path) if name in sets else name] = loaded
+    return sets
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--locomo", type=Path, help="a LoCoMo file")
-    parser.add_argument("--beam", type=Path, help="a directory of BEAM chats")
+    parser.add_argument("--locomo", type=Path, action="append", default=[], help="a LoCoMo file; repeatable")
+    parser.add_argument(
+        "--beam", type=Path, action="append", default=[], help="a directory of BEAM chats; repeatable"
+    )
     parser.add_argument("--limit", type=int, default=20, help="max_results_per_level")
     parser.add_argument("--channels", action="store_true", help="each channel switched off as well")
     parser.add_argument("--starts", action="store_true", help="second links followed from more starts as well")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    sets = {
-        name: load(path)
-        for name, path, load in (
-            ("LoCoMo", arguments.locomo, load_locomo),
-            ("BEAM", arguments.beam, load_beam),
-        )
-        if path
-    }
+    try:
+        sets = load_sets(arguments.locomo, arguments.beam)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
     if not sets:
         parser.error("give --locomo FILE, --beam DIRECTORY, or both")
     others = {name: Way(weights) for name, weights in SWITCHED_OFF.items()} if arguments.channels else {}

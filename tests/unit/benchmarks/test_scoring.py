@@ -3,14 +3,30 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
 from benchmarks.datasets import Conversation, Question, Turn, load_beam, load_locomo
-from benchmarks.scoring import hit_at, print_table, recall_at, score
+from benchmarks.recall import ASKER_RRF, METHODS, WITHOUT_VECTORS, load_sets, methods_for
+from benchmarks.scoring import (
+    WITH_CATEGORY_5,
+    all_at,
+    ceiling,
+    hit_at,
+    interval,
+    interval_table,
+    intervals,
+    print_table,
+    recall_at,
+    score,
+    score_groups,
+)
 
 RANKING = ["a", "b", "c", "d"]
 
@@ -66,21 +82,22 @@ def beam_chat(chat_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("evidence", "k", "recall", "hit"),
+    ("evidence", "k", "recall", "hit", "every"),
     [
-        ({"a"}, 1, 1.0, 1.0),
-        ({"b"}, 1, 0.0, 0.0),
-        ({"a", "d"}, 3, 0.5, 1.0),
-        ({"a", "d"}, 4, 1.0, 1.0),
-        ({"a", "b", "c", "x"}, 20, 0.75, 1.0),
-        ({"x"}, 20, 0.0, 0.0),
+        ({"a"}, 1, 1.0, 1.0, 1.0),
+        ({"b"}, 1, 0.0, 0.0, 0.0),
+        ({"a", "d"}, 3, 0.5, 1.0, 0.0),
+        ({"a", "d"}, 4, 1.0, 1.0, 1.0),
+        ({"a", "b", "c", "x"}, 20, 0.75, 1.0, 0.0),
+        ({"x"}, 20, 0.0, 0.0, 0.0),
     ],
 )
-def test_recall_is_the_fraction_found_and_hit_is_whether_any_is(
-    evidence: set[str], k: int, recall: float, hit: float
+def test_recall_is_the_fraction_found_and_hit_is_whether_any_is_and_all_whether_every_one_is(
+    evidence: set[str], k: int, recall: float, hit: float, every: float
 ) -> None:
     assert recall_at(RANKING, evidence, k) == recall
     assert hit_at(RANKING, evidence, k) == hit
+    assert all_at(RANKING, evidence, k) == every
 
 
 def test_a_report_weighs_every_question_alike_overall_and_by_category() -> None:
@@ -90,6 +107,8 @@ def test_a_report_weighs_every_question_alike_overall_and_by_category() -> None:
         "questions": 3,
         "recall@2": 0.5,  # (1/2 + 0 + 1) / 3
         "recall@4": 1.0,
+        "all@2": pytest.approx(1 / 3),
+        "all@4": 1.0,
         "hit@2": pytest.approx(2 / 3),
         "hit@4": 1.0,
     }
@@ -97,6 +116,8 @@ def test_a_report_weighs_every_question_alike_overall_and_by_category() -> None:
         "questions": 2,
         "recall@2": 0.25,
         "recall@4": 1.0,
+        "all@2": 0.0,
+        "all@4": 1.0,
         "hit@2": 0.5,
         "hit@4": 1.0,
     }
@@ -114,15 +135,94 @@ def test_the_table_shows_each_method_overall_and_by_category(capsys: pytest.Capt
     report = score([question("x", "a", "z")], [RANKING])
     print_table("Made up", {"one": report, "two": report})
     title, *lines = (line.split() for line in capsys.readouterr().out.splitlines())
-    figures = ["1", "0.500", "0.500", "0.500", "1.000", "1.000", "1.000"]
+    figures = ["1", "0.500", "0.500", "0.500", "0.000", "1.000", "1.000", "1.000"]
     assert title == ["Made", "up"]
     assert lines == [
-        ["category", "method", "n", "rec@5", "rec@10", "rec@20", "hit@5", "hit@10", "hit@20"],
+        ["category", "method", "n", "rec@5", "rec@10", "rec@20", "all@20", "hit@5", "hit@10", "hit@20"],
         ["overall", "one", *figures],
         ["overall", "two", *figures],
         ["x", "one", *figures],
         ["x", "two", *figures],
     ]
+
+
+def test_the_ceiling_is_the_smaller_of_k_and_the_evidence_by_the_evidence() -> None:
+    asked = [question("x", "a", "b", "c", "d"), question("y", "e")]
+    report = ceiling(asked, cutoffs=(2, 4)).as_dict()
+    assert (report["by_category"]["x"]["recall@2"], report["by_category"]["x"]["all@2"]) == (0.5, 0.0)
+    assert (report["by_category"]["y"]["recall@2"], report["overall"]["recall@4"]) == (1.0, 1.0)
+
+
+def test_category_5_counts_only_in_the_rows_that_name_it() -> None:
+    asked = [question("x", "a"), question("adversarial", "z")]
+    report = score(asked, [RANKING] * 2)
+    assert (report.overall.questions, report.overall.recall[5]) == (1, 1.0)
+    assert report.by_category["adversarial"].recall[5] == 0.0
+    assert (report.by_category[WITH_CATEGORY_5].questions, report.by_category[WITH_CATEGORY_5].recall[5]) == (
+        2,
+        0.5,
+    )
+    assert score_groups(asked, [RANKING] * 2, ["one", "one"]).by_category["one"].questions == 1
+    with pytest.raises(ValueError, match="no questions"):
+        score(asked[1:], [RANKING])
+
+
+def test_a_report_by_conversation_has_its_name_in_place_of_the_category() -> None:
+    report = score_groups([question("x", "a"), question("y", "z")], [RANKING] * 2, ["one", "two"])
+    assert {name: each.recall[5] for name, each in report.by_category.items()} == {"one": 1.0, "two": 0.0}
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abc")), min_size=1, max_size=12),
+)
+def test_an_interval_holds_the_mean_of_all_questions_and_lies_within_its_conversations(
+    values: list[tuple[float, str]],
+) -> None:
+    own, groups = [value for value, _ in values], [group for _, group in values]
+    means = {name: fmean(value for value, group in values if group == name) for name in dict.fromkeys(groups)}
+    found = interval(own, groups)
+    assert found.mean == pytest.approx(fmean(own))
+    assert min(means.values()) - 1e-9 <= found.low <= found.high <= max(means.values()) + 1e-9
+    assert found == interval(own, groups)
+
+
+def test_an_interval_is_of_conversations_not_of_questions() -> None:
+    # A thousand questions of one conversation say no more of others than one does.
+    assert interval([0.0, 1.0] * 500, ["one"] * 1000) == (0.5, 0.5, 0.5)
+    assert interval([0.0, 1.0], ["one", "two"]) == (0.5, 0.0, 1.0)
+    with pytest.raises(ValueError, match="no values"):
+        interval([], [])
+
+
+def test_the_interval_of_a_lead_is_that_of_the_differences_without_category_5() -> None:
+    asked = [question("x", "a"), question("x", "d"), question("adversarial", "z")]
+    rankings = {"other": [["b"], ["d"], ["z"]], "ours": [RANKING] * 3}
+    rows = intervals(asked, ["one", "two", "two"], rankings, "ours")
+    assert rows["ours"]["rec@5"] == (1.0, 1.0, 1.0)
+    assert rows["ours - other"]["all@20"] == (0.5, 0.0, 1.0)
+    title, head, ours, lead = interval_table("Made up", rows).splitlines()
+    assert (title, head.split()[-4:]) == ("Made up", ["rec@5", "rec@10", "rec@20", "all@20"])
+    assert ours.split()[:2] == ["ours", "1.000"]
+    assert lead.split()[:4] == ["ours", "-", "other", "0.500"]
+
+
+def test_the_turns_of_the_asker_are_a_baseline_only_where_a_role_asks() -> None:
+    roles = Conversation("c", (Turn("t0", "User", "Tea.", None, "s"),), ())
+    assert methods_for([talk("Tea."), roles], "local") == METHODS
+    assert ASKER_RRF not in methods_for([talk("Tea.")], "local")
+    assert methods_for([roles], "none") == WITHOUT_VECTORS
+
+
+def test_each_file_and_directory_is_a_set_by_its_name(tmp_path: Path) -> None:
+    locomo, beams = tmp_path / "locomo.json", [tmp_path / name for name in ("100K", "sub/100K", "500K")]
+    locomo.write_text(json.dumps([locomo_sample()]))
+    for directory in beams:
+        directory.mkdir(parents=True)
+        (directory / "a.json").write_text(json.dumps(beam_chat("a")))
+    assert list(load_sets([locomo], beams)) == ["locomo", "100K", str(beams[1]), "500K"]
+    locomo.write_text(json.dumps([{**locomo_sample(), "qa": []}]))
+    with pytest.raises(ValueError, match="no question"):
+        load_sets([locomo], [])
 
 
 def test_rrf_adds_reciprocal_ranks() -> None:
@@ -195,6 +295,15 @@ def test_locomo_questions_keep_only_evidence_that_exists(tmp_path: Path) -> None
         question("single-hop", "D2:1", text="Q4?"),
         question("multi-hop", "D2:2", "D10:1", text="Q1?"),
     )
+
+
+def test_adversarial_questions_of_locomo_stand_apart_with_their_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps([locomo_sample()]))
+    [conversation] = load_locomo(path)
+    assert conversation.unanswerable == ("Q5?",)
+    assert conversation.adversarial == (question("adversarial", "D2:1", text="Q5?"),)
+    assert conversation.asked == (*conversation.questions, *conversation.adversarial)
 
 
 def test_beam_turns_inherit_the_last_time_anchor(tmp_path: Path) -> None:
