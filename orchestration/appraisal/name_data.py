@@ -24,7 +24,9 @@ _LISTS: Final = (
 _CHOICES: Final = (
     "called", "my", "from_work", "project_cues", "product_cues", "leading_the", "occupation_suffixes",
 )  # fmt: skip
-_NAME: Final = r"(?<!\w)[^\W\d_a-zß-öø-ÿ][\w'’-]*\w(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*\w){0,2}(?!\w)"
+# Without its bound, which is above the longest name, a word without end takes the square of its length.
+_CAPITALISED: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’-]{0,100}\w"
+_NAME: Final = rf"(?<!\w){_CAPITALISED}(?: {_CAPITALISED}){{0,2}}(?!\w)"
 _ROLE: Final = r"[^\W\d_][\w-]*(?: (?:of )?[^\W\d_][\w-]*){0,4}"
 _NOUN: Final = r"[^\W\d_a-zß-öø-ÿ][\w-]+"
 
