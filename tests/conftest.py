@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pydantic_settings import BaseSettings
 
+from schemas.settings import EmbeddingSettings
+from substrate.inference.embeddings import Embedder, open_embedder
 from tests.scripted_model import ScriptedModel, scripted_model
 
 # No test depends on speed: neither a slow example nor slow making of one is a failure.
@@ -22,6 +24,8 @@ for _sign, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
 
 MEASURE = "COVERAGE_PROCESS_CONFIG"
 """The variable that has a Python process measure what of the code it runs."""
+COMPILE_AGAIN = "PYTHONDONTWRITEBYTECODE"
+"""The variable that has each Python process compile all modules anew: a fifth of the start of a service."""
 
 
 class Measuring(BaseSettings):
@@ -36,7 +40,14 @@ def measuring() -> Iterator[str | None]:
     how = Measuring().coverage_process_config
     with pytest.MonkeyPatch.context() as environment:
         environment.delenv(MEASURE, raising=False)
+        environment.delenv(COMPILE_AGAIN, raising=False)
         yield how
+
+
+@pytest.fixture(scope="session")
+def local_model() -> Embedder:
+    """The local model, held so that all of this process share it: to load it takes a second and 80 MB."""
+    return open_embedder(EmbeddingSettings(embedding="local"))
 
 
 @pytest.fixture

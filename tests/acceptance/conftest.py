@@ -18,6 +18,7 @@ from redis import Redis
 
 from api.client import Substrate
 from substrate.engine.unix_socket import socket_path
+from substrate.inference.embeddings import Embedder
 from tests.conftest import MEASURE
 from tests.loopback import free_port
 
@@ -146,6 +147,11 @@ def problem_in(answer: httpx.Response, status: int) -> dict[str, Any]:
     assert said["title"]
     assert said["detail"]
     return said
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_model(local_model: Embedder) -> None:
+    """Commands that a test calls in this process share the model instead of loading one each."""
 
 
 @pytest.fixture(scope="package")

@@ -11,20 +11,12 @@ import pytest
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.inference.embeddings import Embedder, open_embedder
+from substrate.inference.embeddings import Embedder
 from substrate.inference.language import open_language_model
 from tests.scripted_model import ScriptedModel
 
 PATIENT_S = 60.0
 """What a model may take in a test that is not about a slow one."""
-
-
-@pytest.fixture(scope="session")
-async def local_model() -> AsyncIterator[Embedder]:
-    """The local model, held so that each store of this process shares it instead of loading its own."""
-    embedder = open_embedder(EmbeddingSettings(embedding="local"))
-    yield embedder
-    await embedder.aclose()
 
 
 @pytest.fixture(scope="module")
