@@ -1,10 +1,15 @@
-"""The rankings that Substrate is measured against: BM25, exact cosine, and their reciprocal rank fusion."""
+"""The rankings that Substrate is measured against: BM25, exact cosine, and their reciprocal rank fusion.
+
+"RRF, asker" is the fusion over the turns of the role that asks, in a chat of roles: most of what a question to an
+assistant asks for is what the asker said.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import bm25s
 import numpy as np
@@ -12,11 +17,41 @@ import Stemmer
 from numpy.typing import NDArray
 
 from benchmarks.datasets import Conversation, Question, Turn
+from orchestration.question.reading import ASKING
+
+BM25, COSINE, RRF, ASKER_RRF = "BM25", "cosine", "RRF", "RRF, asker"
+WITH_VECTORS: Final = (COSINE, RRF, ASKER_RRF)
 
 
 def indexed_text(turn: Turn) -> str:
     """Return the text of a turn that every baseline indexes or embeds."""
     return f"{turn.speaker}: {turn.text}"
+
+
+def is_asker(turn: Turn) -> bool:
+    """Whether the turn is of the role that asks."""
+    return turn.speaker.strip().casefold() in ASKING
+
+
+def rank_all(
+    conversation: Conversation,
+    questions: Sequence[Question],
+    turn_vectors: NDArray[np.floating[Any]],
+    question_vectors: NDArray[np.floating[Any]],
+) -> dict[str, list[list[str]]]:
+    """Return the rankings of every baseline by its name; one vector a row.
+
+    In a chat of two people, where no role asks, all turns count as those of the asker.
+    """
+    words = rank_bm25(conversation, questions)
+    alike = rank_cosine(turn_vectors, question_vectors, [turn.id for turn in conversation.turns])
+    fused = [rrf(pair) for pair in zip(words, alike, strict=True)]
+    rankings = {BM25: words, COSINE: alike, RRF: fused, ASKER_RRF: fused}
+    own = [place for place, turn in enumerate(conversation.turns) if is_asker(turn)]
+    if own and len(own) < len(conversation.turns):
+        told = replace(conversation, turns=tuple(conversation.turns[place] for place in own))
+        rankings[ASKER_RRF] = rank_all(told, questions, turn_vectors[own], question_vectors)[RRF]
+    return rankings
 
 
 def rank_bm25(conversation: Conversation, questions: Sequence[Question]) -> list[list[str]]:

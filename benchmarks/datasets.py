@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import ArgumentParser, Namespace
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from dateutil import parser
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.locomo import parse
 from orchestration.ingestion.formats.parsed import File, FileSet
+from schemas.errors import InvalidRequest
 
 LOCOMO_CATEGORIES: Final[Mapping[int, str]] = {
     1: "multi-hop",
@@ -83,12 +85,52 @@ def load_locomo(path: Path) -> list[Conversation]:
 def load_beam(directory: Path) -> list[Conversation]:
     """Read a directory of BEAM chats: one conversation per JSON file, by file name.
 
-    Raises FileNotFoundError when there is no such file.
+    Raises FileNotFoundError when there is no such file, ValueError for one that is no BEAM chat.
     """
     files = sorted(directory.glob("*.json"))
     if not files:
         raise FileNotFoundError(f"no BEAM chat (*.json) in {directory}")
-    return [_beam_conversation(json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    return [_read_beam(file) for file in files]
+
+
+def _read_beam(file: Path) -> Conversation:
+    try:
+        return _beam_conversation(json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{file} is no BEAM chat: {error!r}") from error
+
+
+def load_sets(locomo: Sequence[Path], beam: Sequence[Path]) -> dict[str, list[Conversation]]:
+    """Read each file of LoCoMo and each directory of BEAM as a set, by its name, or by its path if names repeat.
+
+    Raises FileNotFoundError when a path holds no conversation, ValueError when no question of it has evidence.
+    """
+    paths = [(path, load_locomo) for path in locomo] + [(path, load_beam) for path in beam]
+    sets: dict[str, list[Conversation]] = {}
+    for path, load in paths:
+        name = path.resolve().stem
+        loaded = load(path)
+        if not any(conversation.questions for conversation in loaded):
+            raise ValueError(f"no question of {path} names evidence")
+        sets[str(path) if name in sets else name] = loaded
+    return sets
+
+
+def add_sets(parser: ArgumentParser) -> None:
+    """Add the arguments that name sets of conversations."""
+    for name, what in (("--locomo", "a LoCoMo file"), ("--beam", "a directory of BEAM chats")):
+        parser.add_argument(name, type=Path, action="append", default=[], help=f"{what}; repeatable")
+
+
+def read_sets(parser: ArgumentParser, arguments: Namespace) -> dict[str, list[Conversation]]:
+    """Return the sets that the arguments name; end with a message when there is none, or one cannot be read."""
+    try:
+        sets = load_sets(arguments.locomo, arguments.beam)
+    except (OSError, ValueError, InvalidRequest) as error:
+        parser.error(str(error))
+    if not sets:
+        parser.error("give --locomo FILE, --beam DIRECTORY, or both")
+    return sets
 
 
 def _locomo_conversation(episode: Episode, items: Sequence[Mapping[str, Any]]) -> Conversation:

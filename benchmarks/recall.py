@@ -37,9 +37,16 @@ import numpy as np
 import orjson
 
 from api.runtime.runtime import Runtime, now, open_runtime
-from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
-from benchmarks.datasets import Conversation, load_beam, load_locomo
-from benchmarks.datasets import Turn as Spoken
+from benchmarks.baselines import (
+    ASKER_RRF,
+    BM25,
+    WITH_VECTORS,
+    indexed_text,
+    is_asker,
+    rank_all,
+    rank_bm25,
+)
+from benchmarks.datasets import Conversation, add_sets, read_sets
 from benchmarks.scoring import (
     Interval,
     Report,
@@ -57,9 +64,10 @@ from orchestration.dependencies import FAR, Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
-from orchestration.question.reading import ASKING
+from orchestration.ranking import consciousness_score
+from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
-from orchestration.retrieval import retrieve_consciousness_context
+from orchestration.retrieval import RankedCandidates, rank_candidates, retrieve_consciousness_context
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings
@@ -67,7 +75,6 @@ from schemas.stream import ConsciousnessStream
 from substrate.inference import tokens
 
 OURS: Final = "Substrate"
-ASKER_RRF: Final = "RRF, asker"
 TRIES: Final = 3
 """How often a question is asked when a query is late: a busy machine says nothing of the ranking."""
 
@@ -79,8 +86,8 @@ class Way(NamedTuple):
     far: int = FAR
 
 
-METHODS = ("BM25", "cosine", "RRF", ASKER_RRF, "Tag-Walker", OURS)
-WITHOUT_VECTORS = ("BM25", "Tag-Walker", OURS)
+METHODS: Final = (BM25, *WITH_VECTORS, "Tag-Walker", OURS)
+WITHOUT_VECTORS: Final = (BM25, "Tag-Walker", OURS)
 FARTHER: Mapping[str, Way] = {f"on from {far} starts": Way(far=far) for far in (6, 10, 16)}
 SWITCHED_OFF: Mapping[str, ChannelWeights] = {
     "without likeness": replace(CHANNEL_WEIGHTS, likeness=0.0),
@@ -207,6 +214,24 @@ async def answer(intention: RetrievalIntention, deps: Deps) -> ConsciousnessStre
     raise RuntimeError(f"degraded: {stream.degraded}")
 
 
+async def rank_again(intention: RetrievalIntention, deps: Deps) -> RankedCandidates:
+    """Return the ranked candidates of a question. Raises RuntimeError when a query fails at every try."""
+    for _ in range(TRIES):
+        ranked = await rank_candidates(intention, deps, now())
+        failures = [result.timing.failure for result in ranked.results if result.timing.failure]
+        if not failures:
+            return ranked
+    raise RuntimeError(f"degraded: {failures}")
+
+
+def turns_in_order(
+    conversation: Conversation, candidates: Candidates, order: Iterable[consciousness_score.Score]
+) -> list[str]:
+    """Return the turns of an order as the conversation names them, each once; other memories are skipped."""
+    keys = [score.key for score in order if candidates.memories[score.key].get("node_type") == "Turn"]
+    return list(dict.fromkeys(key[1].removeprefix(f"{conversation.id}:") for key in keys))
+
+
 async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> list[list[str]]:
     """Return for each question the turns of its walk, anchors and neighbours by score; the citizen must exist."""
     prefix = f"{conversation.id}:"
@@ -221,31 +246,13 @@ async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> l
 
 
 async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[list[str]]]:
-    """Rank by BM25, exact cosine and RRF over the same text with the same embedder; only BM25 without embedder.
-
-    In a chat of two people, where no role asks, all turns count as those of the asker.
-    """
-    asked = conversation.asked
-    words = rank_bm25(conversation, asked)
-    if not rt.deps.embedder.dimension:
-        return {"BM25": words}
-    ids = [turn.id for turn in conversation.turns]
-    turns = np.array(await rt.deps.embedder.embed_texts([indexed_text(turn) for turn in conversation.turns]))
-    questions = np.array([await rt.deps.embedder.embed_query(question.text) for question in asked])
-    likeness = rank_cosine(turns, questions, ids)
-    fused = [rrf(pair) for pair in zip(words, likeness, strict=True)]
-    own = [place for place, turn in enumerate(conversation.turns) if is_asker(turn)]
-    fused_own = fused
-    if own:
-        told = replace(conversation, turns=tuple(conversation.turns[place] for place in own))
-        alike = rank_cosine(turns[own], questions, [turn.id for turn in told.turns])
-        fused_own = [rrf(pair) for pair in zip(rank_bm25(told, asked), alike, strict=True)]
-    return {"BM25": words, "cosine": likeness, "RRF": fused, ASKER_RRF: fused_own}
-
-
-def is_asker(turn: Spoken) -> bool:
-    """Whether the turn is of the role that asks."""
-    return turn.speaker.strip().casefold() in ASKING
+    """Rank by the baselines, over the same text with the same embedder; only by BM25 without embedder."""
+    asked, embedder = conversation.asked, rt.deps.embedder
+    if not embedder.dimension:
+        return {BM25: rank_bm25(conversation, asked)}
+    turns = await embedder.embed_texts([indexed_text(turn) for turn in conversation.turns])
+    questions = [await embedder.embed_query(question.text) for question in asked]
+    return rank_all(conversation, asked, np.array(turns), np.array(questions))
 
 
 def methods_for(conversations: Iterable[Conversation], embedding: str) -> tuple[str, ...]:
@@ -302,40 +309,16 @@ def format_comparison(name: str, compared: Compared) -> str:
     return "\n".join(parts)
 
 
-def load_sets(locomo: Sequence[Path], beam: Sequence[Path]) -> dict[str, list[Conversation]]:
-    """Read each file of LoCoMo and each directory of BEAM as a set, by its name, or by its path if names repeat.
-
-    Raises FileNotFoundError when a path holds no conversation, ValueError when no question of it has evidence.
-    """
-    paths = [(path, load_locomo) for path in locomo] + [(path, load_beam) for path in beam]
-    sets: dict[str, list[Conversation]] = {}
-    for path, load in paths:
-        name = path.resolve().stem
-        loaded = load(path)
-        if not any(conversation.questions for conversation in loaded):
-            raise ValueError(f"no question of {path} names evidence")
-        sets[str(path) if name in sets else name] = loaded
-    return sets
-
-
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--locomo", type=Path, action="append", default=[], help="a LoCoMo file; repeatable")
-    parser.add_argument(
-        "--beam", type=Path, action="append", default=[], help="a directory of BEAM chats; repeatable"
-    )
+    add_sets(parser)
     parser.add_argument("--limit", type=int, default=20, help="max_results_per_level")
     parser.add_argument("--channels", action="store_true", help="each channel switched off as well")
     parser.add_argument("--starts", action="store_true", help="second links followed from more starts as well")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    try:
-        sets = load_sets(arguments.locomo, arguments.beam)
-    except (OSError, ValueError) as error:
-        parser.error(str(error))
-    if not sets:
-        parser.error("give --locomo FILE, --beam DIRECTORY, or both")
+    sets = read_sets(parser, arguments)
     others = {name: Way(weights) for name, weights in SWITCHED_OFF.items()} if arguments.channels else {}
     others |= FARTHER if arguments.starts else {}
     results = {name: asyncio.run(compare(items, arguments.limit, others)) for name, items in sets.items()}

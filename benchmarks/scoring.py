@@ -177,7 +177,7 @@ def table(title: str, reports: Mapping[str, Report], heading: str = "category") 
         ]
     rows = [[heading, "method", *next((_headings(figures) for _, _, figures in scores), [])]]
     rows += [[category, method, *_cells(figures)] for category, method, figures in scores]
-    return _format(title, rows)
+    return format_rows(title, rows)
 
 
 def print_table(title: str, reports: Mapping[str, Report]) -> None:
@@ -190,7 +190,13 @@ def interval_table(title: str, rows: Mapping[str, Mapping[str, Interval]]) -> st
     figures = list(next(iter(rows.values())))
     cells = [["", "95 % interval over conversations", *figures]]
     cells += [["", name, *(str(row[figure]) for figure in figures)] for name, row in rows.items()]
-    return _format(title, cells)
+    return format_rows(title, cells)
+
+
+def format_rows(title: str, rows: Sequence[Sequence[str]]) -> str:
+    """Format rows, the headings first, as plain text: two columns of names, then figures."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join([title, *(_line(row, widths) for row in rows)])
 
 
 def _mean(pairs: Sequence[tuple[Question, Sequence[str]]], cutoffs: Sequence[int]) -> Score:
@@ -210,11 +216,6 @@ def _headings(figures: Score) -> list[str]:
 def _cells(figures: Score) -> list[str]:
     rates = (*figures.recall.values(), figures.every[max(figures.every)], *figures.hit.values())
     return [str(figures.questions), *(f"{rate:.3f}" for rate in rates)]
-
-
-def _format(title: str, rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join([title, *(_line(row, widths) for row in rows)])
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

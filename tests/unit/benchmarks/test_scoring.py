@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
-from benchmarks.datasets import Conversation, Question, Turn, load_beam, load_locomo
-from benchmarks.recall import ASKER_RRF, METHODS, WITHOUT_VECTORS, load_sets, methods_for
+from benchmarks.baselines import ASKER_RRF, RRF, indexed_text, rank_all, rank_bm25, rank_cosine, rrf
+from benchmarks.datasets import Conversation, Question, Turn, load_beam, load_locomo, load_sets
+from benchmarks.recall import METHODS, WITHOUT_VECTORS, methods_for
 from benchmarks.scoring import (
     WITH_CATEGORY_5,
     all_at,
@@ -259,6 +259,16 @@ def test_baselines_index_the_speaker_too() -> None:
     turns = (Turn("t0", "Ann", "Tea.", None, "s"), Turn("t1", "Ben", "Tea.", None, "s"))
     assert indexed_text(turns[1]) == "Ben: Tea."
     assert rank_bm25(Conversation("c", turns, ()), [question("x", text="Ben?")]) == [["t1", "t0"]]
+
+
+def test_the_turns_of_the_asker_are_ranked_alone_where_a_role_asks() -> None:
+    vectors, asked = np.eye(3), [question("x", text="Tea?")]
+    turns = [Turn(f"t{n}", speaker, "Tea.", None, "s") for n, speaker in enumerate(("User", "assistant", "user"))]
+    ranked = rank_all(Conversation("c", tuple(turns), ()), asked, vectors, np.array([[0.0, 1.0, 0.5]]))
+    assert ranked[RRF][0][0] == "t1"
+    assert ranked[ASKER_RRF] == [["t0", "t2"]]  # a tie, as first seen
+    people = rank_all(talk("Tea.", "Shoes.", "Bread."), asked, vectors, np.eye(3)[:1])
+    assert people[ASKER_RRF] == people[RRF]
 
 
 def test_cosine_ignores_length_and_keeps_ties_in_turn_order() -> None:
