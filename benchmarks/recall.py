@@ -53,6 +53,8 @@ from benchmarks.scoring import (
     ceiling,
     interval_table,
     intervals,
+    markdown_intervals,
+    markdown_table,
     score,
     score_groups,
     table,
@@ -149,7 +151,10 @@ class Compared:
             "conversations": {
                 name: report.as_dict()["by_category"] for name, report in self.conversations.items()
             },
-            "intervals": self.intervals,
+            "intervals": {
+                name: {figure: each._asdict() for figure, each in row.items()}
+                for name, row in self.intervals.items()
+            },
             "channels": {name: report.as_dict() for name, report in self.channels.items()},
             "cost": self.cost,
             "p50": self.ratios,
@@ -309,6 +314,20 @@ def format_comparison(name: str, compared: Compared) -> str:
     return "\n".join(parts)
 
 
+def markdown_comparison(name: str, compared: Compared) -> str:
+    """Return the tables of a set as a page shows them."""
+    methods = {**compared.methods, "ceiling": compared.ceiling}
+    conversations = sorted(compared.conversations[OURS].by_category)
+    parts = [
+        markdown_table(name, methods, list(compared.ceiling.by_category)),
+        markdown_table(f"{name}, by conversation", compared.conversations, conversations),
+    ]
+    if compared.intervals:
+        parts.append(markdown_intervals(compared.intervals))
+    parts.append(", ".join(f"{figure} {value}" for figure, value in compared.cost.items()))
+    return "\n\n".join(parts)
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -317,6 +336,7 @@ def main() -> None:
     parser.add_argument("--channels", action="store_true", help="each channel switched off as well")
     parser.add_argument("--starts", action="store_true", help="second links followed from more starts as well")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--markdown", action="store_true", help="tables as docs/benchmarks.md has them")
     arguments = parser.parse_args()
     sets = read_sets(parser, arguments)
     others = {name: Way(weights) for name, weights in SWITCHED_OFF.items()} if arguments.channels else {}
@@ -326,8 +346,9 @@ def main() -> None:
         plain = {name: compared.as_dict() for name, compared in results.items()}
         sys.stdout.write(orjson.dumps(plain).decode() + "\n")
         return
+    write = markdown_comparison if arguments.markdown else format_comparison
     for name, compared in results.items():
-        sys.stdout.write(format_comparison(name, compared) + "\n")
+        sys.stdout.write(write(name, compared) + ("\n\n" if arguments.markdown else "\n"))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,10 @@ class Interval(NamedTuple):
     def __str__(self) -> str:
         return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
+    def short(self) -> str:
+        """The interval as the pages write it: ".767 (.749 to .780)"."""
+        return f"{_short(self.mean)} ({_short(self.low)} to {_short(self.high)})"
+
 
 def recall_at(ranking: Sequence[str], evidence: Collection[str], k: int) -> float:
     """Return the share of the evidence ids that are among the first k of the ranking."""
@@ -191,6 +195,38 @@ def interval_table(title: str, rows: Mapping[str, Mapping[str, Interval]]) -> st
     cells = [["", "95 % interval over conversations", *figures]]
     cells += [["", name, *(str(row[figure]) for figure in figures)] for name, row in rows.items()]
     return format_rows(title, cells)
+
+
+def markdown_table(
+    heading: str, reports: Mapping[str, Report], groups: Sequence[str], overall: str = "all questions"
+) -> str:
+    """Format reports by method as a table of a page, a row for each group: @5 / @10 / @20, and all@20.
+
+    `groups`: the categories or conversations to show below all questions.
+    """
+    rows = [[heading, "n", *reports], ["---"] * (len(reports) + 2)]
+    for group in (None, *groups):
+        scores = [each.overall if group is None else each.by_category[group] for each in reports.values()]
+        shown = [" / ".join(map(_short, each.recall.values())) for each in scores]
+        cells = [
+            f"{cell}, {_short(each.every[max(each.every)])}" for cell, each in zip(shown, scores, strict=True)
+        ]
+        rows.append([group or overall, str(scores[0].questions), *cells])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def markdown_intervals(rows: Mapping[str, Mapping[str, Interval]]) -> str:
+    """Format intervals by row and figure as a table of a page."""
+    figures = list(next(iter(rows.values())))
+    lines = [["mean (95 % interval)", *figures], ["---"] * (len(figures) + 1)]
+    lines += [[name, *(row[figure].short() for figure in figures)] for name, row in rows.items()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _short(value: float) -> str:
+    """A share as the pages write it: .767, −.114, 1.000."""
+    text = f"{abs(value):.3f}".removeprefix("0")
+    return f"−{text}" if value <= -0.0005 else text
 
 
 def format_rows(title: str, rows: Sequence[Sequence[str]]) -> str:

@@ -7,13 +7,21 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.baselines import ASKER_RRF, RRF, indexed_text, rank_all, rank_bm25, rank_cosine, rrf
 from benchmarks.datasets import Conversation, Question, Turn, load_beam, load_locomo, load_sets
-from benchmarks.recall import METHODS, WITHOUT_VECTORS, methods_for
+from benchmarks.recall import (
+    METHODS,
+    WITHOUT_VECTORS,
+    Compared,
+    format_comparison,
+    markdown_comparison,
+    methods_for,
+)
 from benchmarks.scoring import (
     WITH_CATEGORY_5,
     all_at,
@@ -204,6 +212,31 @@ def test_the_interval_of_a_lead_is_that_of_the_differences_without_category_5() 
     assert (title, head.split()[-4:]) == ("Made up", ["rec@5", "rec@10", "rec@20", "all@20"])
     assert ours.split()[:2] == ["ours", "1.000"]
     assert lead.split()[:4] == ["ours", "-", "other", "0.500"]
+
+
+def test_a_set_of_figures_is_written_as_text_as_a_page_and_as_json() -> None:
+    asked, groups = [question("x", "a"), question("y", "z")], ["one", "two"]
+    rankings = {"BM25": [["b"], ["z"]], "Substrate": [RANKING] * 2}
+    compared = Compared(
+        {name: score(asked, ranked) for name, ranked in rankings.items()},
+        ceiling(asked),
+        {name: score_groups(asked, ranked, groups) for name, ranked in rankings.items()},
+        intervals(asked, groups, rankings, "Substrate"),
+        {},
+        {"p50 ms": 2.0},
+        {},
+    )
+    page, half = markdown_comparison("Made up", compared).splitlines(), ".500 / .500 / .500, .500"
+    assert page[:3] == [
+        "| Made up | n | BM25 | Substrate | ceiling |",
+        "| --- | --- | --- | --- | --- |",
+        f"| all questions | 2 | {half} | {half} | 1.000 / 1.000 / 1.000, 1.000 |",
+    ]
+    assert "| two | 1 | 1.000 / 1.000 / 1.000, 1.000 | .000 / .000 / .000, .000 |" in page
+    assert "| Substrate - BM25 |" + " .000 (−1.000 to 1.000) |" * 4 in page
+    assert "one           BM25" in format_comparison("Made up", compared)
+    figures = orjson.loads(orjson.dumps(compared.as_dict()))
+    assert figures["intervals"]["Substrate"]["rec@5"] == {"mean": 0.5, "low": 0.0, "high": 1.0}
 
 
 def test_the_turns_of_the_asker_are_a_baseline_only_where_a_role_asks() -> None:
