@@ -60,7 +60,8 @@ class Reach:
     `pool` candidates per query; of the first `expanded_hits` by likeness and the first `expanded_anchors` by words
     the strongest `first_hop` links each; from the first `far` of both a second link. On the development
     conversations fewer cost recall, and more brought little for their time. `instructions`: standing instructions
-    of the asker are starts too. `periods`: those that the question names; what they hold is found too.
+    of the asker are starts too. `periods`: those that the question names; what they hold is found too. `favoured`:
+    speakers whose words take the places of others' that fit a little better.
     """
 
     pool: int
@@ -72,8 +73,9 @@ class Reach:
     second_hop: int = 3
     instructions: bool = field(default=False, kw_only=True)
     periods: tuple[NamedPeriod, ...] = field(default=(), kw_only=True)
+    favoured: tuple[str, ...] = field(default=(), kw_only=True)
 
-    def values(self, expanded: int) -> dict[str, int]:
+    def values(self, expanded: int) -> dict[str, Any]:
         """The parameters of a query that follows the links of its first `expanded` starts."""
         return {
             "limit": self.pool,
@@ -82,16 +84,19 @@ class Reach:
             "far": self.far,
             "second_starts": self.second_starts,
             "second_hop": self.second_hop,
+            "favoured": list(self.favoured),
         }
 
 
 def choose_reach(question: Question, limit: int, embedding: Sequence[float], far: int) -> Reach:
     """How far to look for an answer of `limit` memories per level; farther by words without an embedding."""
-    pool, periods = max(MIN_POOL, 2 * limit), question.periods
+    pool = max(MIN_POOL, 2 * limit)
     if question.broad:
-        reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far, periods=periods)
+        reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far)
     else:
-        reach = Reach(pool, far=far, instructions=question.request is not Request.NONE, periods=periods)
+        reach = Reach(pool, far=far, instructions=question.request is not Request.NONE)
+    favoured = () if question.others or question.whole else tuple(sorted(ASKING))
+    reach = replace(reach, periods=question.periods, favoured=favoured)
     if embedding:
         return reach
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)

@@ -28,7 +28,8 @@ INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
 class Question:
     """A question and what its words say.
 
-    `own`: it is about the asker. `others`: it asks what the other side said. `broad`: its answer is spread over a
+    `own`: it is about the asker. `others`: it asks what the other side said, not for its advice
+    now. `broad`: its answer is spread over a
     conversation. `whole`: it asks for a summary, so that the words of every speaker count. `orders`: it asks in
     which order things came up. `request`: whether standing instructions of the asker shape the answer.
     `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so. `periods`: those
@@ -58,15 +59,15 @@ def read_question(text: str, now: datetime) -> Question:
     """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before."""
     own, others, whole, orders = (_says(name, text) for name in ("self", "others", "whole", "order"))
     broad = orders or _says("broad", text)
-    times = read_times(text, now)
+    times, request = read_times(text, now), read_request(text)
     return Question(
         text,
         own=own,
-        others=others,
+        others=others and request is not Request.SURE,
         broad=broad,
         whole=whole,
         orders=orders and not whole,
-        request=Request.NONE if broad else read_request(text),
+        request=Request.NONE if broad else request,
         answer_kind=asked_kind(text),
         tense=read_tense(text),
         periods=times.periods,

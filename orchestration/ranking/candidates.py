@@ -116,7 +116,6 @@ class Candidates:
 
         `named`: the ids of the memories that the question names.
         """
-        rank = 0
         for row in rows:
             key = (level, row[ID], row[VERSION])
             memory = self.memories.get(key)
@@ -129,11 +128,12 @@ class Candidates:
                     self.links[link] = CandidateLink(level, row[SOURCE], row[TARGET], row)
             if hop == 0 and likeness:
                 memory.likeness = 1.0 - float(row[SCORE])
-                rank += 1
-                memory.likeness_rank = rank
+                memory.likeness_rank = 1  # found by likeness; which of them is the nearest shows below
             elif memory.hops is None or hop < memory.hops:
                 memory.hops = hop
                 memory.named = memory.named or (hop == 0 and row[ID] in named)
+        if likeness:
+            self._rank_by_likeness(level)
 
     def add_begun(self, level: Level, rows: Iterable[Sequence[Any]]) -> None:
         """Add the rows of the query for the periods that the question names: their scores are cosine distances,

@@ -195,10 +195,20 @@ def speaker_score(candidates: Candidates, question: RankingQuestion, weight: flo
 
 
 def own_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The weight for the asker's own words, in a question about them alone."""
+    """The weight for the asker's own words, unless the question asks for those of the other side or for all.
+
+    A question that says neither "I" nor "my" may be about what nobody said, such as a document: there all but the
+    words of the answering side have the weight, and none has it where the question names a speaker.
+    """
     read = question.question
-    about_asker = read.own and not read.others and not read.whole
-    return _role_score(question, ASKING, weight) if about_asker else {}
+    if not weight or read.others or read.whole:
+        return {}
+    if read.own:
+        return _role_score(question, ASKING, weight)
+    speakers = question.speaker_of
+    if question.speakers or ANSWERING.isdisjoint(speakers.values()):
+        return {}
+    return {key: weight for key, base in question.base.items() if base and speakers.get(key) not in ANSWERING}
 
 
 def other_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

@@ -54,6 +54,14 @@ MAX_INSTRUCTIONS: Final = 40
 """At most this many turns of the asker that may be standing instructions are starts, and as many rules, the newest
 first."""
 
+FAVOURED_NEARER: Final = 0.1
+"""In the order by likeness, the cosine by which the words of a favoured speaker count as nearer."""
+FAVOURED_WORDS: Final = 1.5
+"""In the order by words, by how much more those of a favoured speaker count."""
+_IS_FAVOURED: Final = "toLower(coalesce(s.speaker, '')) IN $favoured"
+_FAVOURED_DISTANCE: Final = f"score - CASE WHEN {_IS_FAVOURED} THEN {FAVOURED_NEARER} ELSE 0.0 END"
+_FAVOURED_WORDS: Final = f"score * CASE WHEN {_IS_FAVOURED} THEN {FAVOURED_WORDS} ELSE 1.0 END"
+
 _STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
 _ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {found_columns('m')}"
 
@@ -125,7 +133,7 @@ _MEMBERS_NOW: Final = (
     f"WITH s WHERE {visible('s')} AND {_findable('s')} "
     f"WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) WITH s, {_DISTANCE}"
 )
-_NEAREST_NOW: Final = f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW}"
+_NEAREST_NOW: Final = f"WITH s, score ORDER BY {_FAVOURED_DISTANCE}, s.id LIMIT $limit {_NEIGHBOURS_NOW}"
 
 
 def _find_instructions(label: str) -> str:
@@ -152,7 +160,7 @@ _STARTS_NOW: Final = (
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
-    "RETURN s, score ORDER BY score DESC, s.id LIMIT $limit "
+    f"RETURN s, score ORDER BY {_FAVOURED_WORDS} DESC, s.id LIMIT $limit "
     f"UNION ALL {_find_instructions('ConsciousnessNode')}"
     f"RETURN s, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
     f"UNION ALL {_find_rules('ConsciousnessNode')}"
@@ -224,7 +232,7 @@ _SCAN_THEN: Final = (
     "} "
     f"WITH s, i MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, {_DISTANCE}WITH s, i, score "
 )
-_NEAREST_THEN: Final = f"ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN}"
+_NEAREST_THEN: Final = f"ORDER BY {_FAVOURED_DISTANCE}, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN}"
 
 _STARTS_THEN: Final = (
     "CALL { "
@@ -234,13 +242,13 @@ _STARTS_THEN: Final = (
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
-    "RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT $limit "
+    f"RETURN s, s AS i, score ORDER BY {_FAVOURED_WORDS} DESC, s.id LIMIT $limit "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('PastVersion', $words) YIELD node AS s, score "
     f"WITH s, score LIMIT {MAX_PAST_RECORDS} "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
     "MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
-    "RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT $limit "
+    f"RETURN s, i, score ORDER BY {_FAVOURED_WORDS} DESC, s.id, s.version LIMIT $limit "
     f"UNION ALL {_find_instructions('ConsciousnessNode')}"
     f"RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
     f"UNION ALL {_find_instructions('PastVersion')} MATCH (i:ConsciousnessNode)-[:HAD]->(s) "

@@ -2064,7 +2064,7 @@ CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text);
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
 
 // graph_now
-// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
@@ -2095,7 +2095,7 @@ CALL {
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, score
-  ORDER BY score DESC, s.id
+  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
   LIMIT $limit
   UNION ALL
   UNWIND $instruction_words AS words
@@ -2226,7 +2226,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // graph_then
-// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (i:ConsciousnessNode)
   WHERE i.id IN $entities
@@ -2263,7 +2263,7 @@ CALL {
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i, score
-  ORDER BY score DESC, s.id
+  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
   LIMIT $limit
   UNION ALL
   CALL db.idx.fulltext.queryNodes('PastVersion', $words)
@@ -2282,7 +2282,8 @@ CALL {
       OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
-  ORDER BY score DESC, s.id, s.version
+  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id,
+      s.version
   LIMIT $limit
   UNION ALL
   UNWIND $instruction_words AS words
@@ -3387,7 +3388,7 @@ SET n.passages = $digest
 RETURN n.version;
 
 // members_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (g:Tag {name: $label})
 WITH g
 MATCH (s:ConsciousnessNode)-[:TAGGED]->(g)
@@ -3406,7 +3407,7 @@ MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
 WHERE score IS NOT NULL
 WITH s, score
-ORDER BY score, s.id
+ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id
 LIMIT $limit
 WITH collect(s) AS starts, collect(score) AS scores
 CALL {
@@ -8673,7 +8674,7 @@ ORDER BY n.created_at, n.id
 LIMIT 1000;
 
 // scan_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
@@ -8689,7 +8690,7 @@ MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
 WHERE score IS NOT NULL
 WITH s, score
-ORDER BY score, s.id
+ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id
 LIMIT $limit
 WITH collect(s) AS starts, collect(score) AS scores
 CALL {
@@ -8785,7 +8786,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // scan_then
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
@@ -8818,7 +8819,8 @@ MATCH (s)-[:HAS_TRACE]->(t)
 WITH s, i, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
 WHERE score IS NOT NULL
 WITH s, i, score
-ORDER BY score, s.id, s.version
+ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id,
+    s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -10524,7 +10526,7 @@ ORDER BY held DESC, value
 LIMIT 2000;
 
 // vector_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
 YIELD node AS t, score
 MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
@@ -10538,7 +10540,7 @@ WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s, score
-ORDER BY score, s.id
+ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id
 LIMIT $limit
 WITH collect(s) AS starts, collect(score) AS scores
 CALL {
@@ -10666,7 +10668,7 @@ CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.emotion)
 OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
 // vector_then
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
   YIELD node, score
@@ -10697,7 +10699,8 @@ WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at
 WITH s, score
 OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s)
 WITH s, coalesce(i, s) AS i, score
-ORDER BY score, s.id, s.version
+ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id,
+    s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {

@@ -46,6 +46,22 @@ async def test_links_to_what_did_not_hold_then_do_not_crowd_out_the_others(deps:
     assert [link.target_id for link in stream.levels["n1_personal"].relationships] == ["luca"]
 
 
+@pytest.mark.parametrize("by", ["vector_results", "graph_results"])
+@pytest.mark.parametrize("when", [{}, THEN], ids=["now", "then"])
+async def test_where_few_are_taken_the_words_of_the_asker_are_among_them(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch, when: dict[str, Any], by: str
+) -> None:
+    monkeypatch.setattr(six_queries, "MIN_POOL", 2)
+    turns = {"a": "assistant", "b": "assistant", "c": "assistant", "said": "User"}
+    said = (
+        remember(fresh_citizen, name, speaker=speaker, description="the old harbour", valid_at=moment(1))
+        for name, speaker in turns.items()
+    )
+    await stored(deps, *said, now=day(2))
+    stream = await ask(deps, fresh_citizen, "my old harbour", max_results_per_level=1, **when)
+    assert ids(getattr(stream.levels["n1_personal"], by)) == ["said"]
+
+
 async def test_the_nearest_of_a_moment_are_found_whichever_side_crowds_the_index(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,3 +132,20 @@ def test_only_what_may_be_a_request_starts_from_standing_instructions() -> None:
         reach = six_queries.choose_reach(Question("help me", request=request), 10, (1.0,), 3)
         values = six_queries.build_graph_query(target(), SMALL, {}, reach).values
         assert bool(values["instruction_words"]) is (request is not Request.NONE)
+
+
+@pytest.mark.parametrize(
+    ("question", "favoured"),
+    [
+        (Question("my plan", own=True), ["human", "user"]),
+        (Question("the plan"), ["human", "user"]),
+        (Question("did you tell me", own=True, others=True), []),
+        (Question("a summary of mine", own=True, whole=True), []),
+    ],
+)
+def test_the_words_of_the_asker_come_first_unless_those_of_others_are_asked_for(
+    question: Question, favoured: list[str]
+) -> None:
+    reach = six_queries.choose_reach(question, 10, (1.0,), 3)
+    values = six_queries.build_graph_query(target(), SMALL, {}, reach).values
+    assert values["favoured"] == favoured

@@ -21,6 +21,7 @@ N1 = Level.N1
         ("Could you show me how to log in?", {"own", "request"}),
         ("How many days did I need?", {"own"}),
         ("What did you recommend to me?", {"own", "others"}),
+        ("What would you suggest for my garden?", {"own", "request"}),
         ("In which order did we go?", {"own", "broad", "orders"}),
         ("List what I brought up, in order", {"own", "broad", "orders"}),
         ("What did Ann change in order to win?", set()),

@@ -133,6 +133,20 @@ def test_a_speaker_counts_by_whose_words_are_asked_for(
     assert parts[key("turn")].get("speaker") == score
 
 
+def test_in_a_question_that_is_not_about_oneself_all_but_the_words_of_the_answering_side_count_more() -> None:
+    asked_for, answer = a_memory("asked", speaker="user"), a_memory("answer", speaker="assistant")
+    note, unlike = a_memory("note"), a_memory("unlike", speaker="user")
+    base = {asked_for.key: 0.2, answer.key: 0.9, note.key: 0.1, unlike.key: 0.0}
+
+    def favoured(*memories: Candidate, lexicon: Lexicon | None = None) -> dict[Key, float]:
+        candidates = of(*memories)
+        return own_score(candidates, asked(candidates, Question("the limit"), lexicon=lexicon, base=base), 0.5)
+
+    assert favoured(asked_for, answer, note, unlike) == {asked_for.key: 0.5, note.key: 0.5}
+    assert favoured(asked_for, note) == {}
+    assert favoured(asked_for, answer, lexicon=Lexicon(entities=(CAROLINE,))) == {}
+
+
 def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_of_a_request() -> None:
     rule = "Always answer me in French."
     own = [a_memory(f"{n}", speaker="user", description=rule, rule=rule) for n in range(9)]
