@@ -103,7 +103,7 @@ SWITCHED_OFF: Mapping[str, ChannelWeights] = {
     "without standing instructions": replace(CHANNEL_WEIGHTS, instruction=0.0),
     "without time": replace(CHANNEL_WEIGHTS, time=0.0),
     "without breadth": replace(CHANNEL_WEIGHTS, breadth=0.0),
-    "without novelty": replace(CHANNEL_WEIGHTS, novelty=0.0),
+    "without openings": replace(CHANNEL_WEIGHTS, opening=0.0),
     "without kind of answer": replace(CHANNEL_WEIGHTS, kind=0.0),
     "without currency": replace(CHANNEL_WEIGHTS, currency=0.0),
 }

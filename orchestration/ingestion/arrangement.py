@@ -17,7 +17,7 @@ from orchestration.identifiers import identifier
 from orchestration.ingestion.continuation import Continuation, Heard, SessionStart, Status, Step
 from orchestration.ingestion.episodes import STEP, Episode, Message, turn_memory
 from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
-from orchestration.ranking.channels import SESSION_GAP
+from orchestration.ranking.sessions import SESSION_GAP
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.memory import Source

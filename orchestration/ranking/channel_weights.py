@@ -23,9 +23,9 @@ class ChannelWeights:
     that the question names; `own`: for those of the asker, in a question of the first person; `other`: for those
     of the answering side, in a question about these. `instruction`: for a standing instruction of the asker that
     shapes a request, at least: it is lifted to the most relevant memory. `breadth`: what a memory loses beside one
-    of its own time, in a broad question. `novelty`: for the new words of a turn, in a question about an order of
-    events. `kind`: for a text that gives a thing of the kind that is asked for. `currency`: 1 where what is now
-    stands above what was, in a question about the present, else 0.
+    of its own time, in a broad question. `opening`: for a turn of the asker that opens a session, in a question
+    about an order of events or for a summary. `kind`: for a text that gives a thing of the kind that is asked for.
+    `currency`: 1 where what is now stands above what was, in a question about the present, else 0.
     """
 
     likeness: float = 0.5
@@ -40,7 +40,7 @@ class ChannelWeights:
     other: float = 0.1
     instruction: float = 0.5
     breadth: float = 0.15
-    novelty: float = 0.8
+    opening: float = 0.4
     kind: float = 0.1
     currency: float = 1.0
 
@@ -53,10 +53,11 @@ class ChannelWeights:
 CHANNEL_WEIGHTS: Final = ChannelWeights()
 
 
-def weights_for(weights: ChannelWeights, question: Question) -> ChannelWeights:
-    """The weights for this question: in a question about an order nothing spreads over links or within a session.
+def weights_for(weights: ChannelWeights, question: Question, *, in_roles: bool = True) -> ChannelWeights:
+    """The weights for this question: where it asks for what was brought up, nothing spreads.
 
-    There a neighbour of a hit belongs to the same event and is no new one.
+    There a neighbour of a hit belongs to the same event and is no new one. `in_roles`: somebody speaks as `user`;
+    only in such a chat this holds for a summary too.
     """
-    about_order = question.orders and weights.novelty
-    return replace(weights, gain=0.0, answer=0.0, session=0.0) if about_order else weights
+    brought_up = weights.opening and (question.orders or (question.whole and in_roles))
+    return replace(weights, gain=0.0, answer=0.0, session=0.0) if brought_up else weights

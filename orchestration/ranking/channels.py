@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,14 +30,13 @@ from orchestration.ranking.instructions import (
     is_request,
 )
 from orchestration.ranking.relevance import Lengths, bm25_scores, lexical_text, word_weights
+from orchestration.ranking.sessions import Sessions, session_numbers, with_answers
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
 from substrate.text import DEFAULT_LANGUAGE, name_key, stems
 
-SESSION_GAP: Final = 3_600_000_000
-"""An hour, in microseconds: a memory that begins later than this after the one before begins a new session."""
 NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""
 DIVERSIFIED: Final = 40
@@ -75,10 +74,10 @@ def ranking_question(
     state: State = NO_STATE,
 ) -> RankingQuestion:
     """The question with the weights that suit it, and the speakers that it and the candidates name."""
-    weights = weights_for(weights, question)
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
     spoken = ((key, memory.get("speaker")) for key, memory in candidates.memories.items())
     speaker_of = {key: name_key(speaker) for key, speaker in spoken if speaker}
+    weights = weights_for(weights, question, in_roles=not ASKING.isdisjoint(speaker_of.values()))
     return RankingQuestion(question, lexicons, weights, speakers, speaker_of, state)
 
 
@@ -163,7 +162,7 @@ def session_score(candidates: Candidates, question: RankingQuestion, weight: flo
     memories = candidates.memories
     if not memories:
         return {}
-    sessions = _session_numbers(memories)
+    sessions = session_numbers(memories)
     relevances = np.array([question.base[key] for key in memories])
     order = np.lexsort((-relevances, sessions))
     firsts = np.flatnonzero(np.diff(sessions[order], prepend=-1))
@@ -172,19 +171,6 @@ def session_score(candidates: Candidates, question: RankingQuestion, weight: flo
     next_best = np.where(sizes > 1, relevances[order[np.minimum(firsts + 1, len(order) - 1)]], 0.0)
     shared = weight * ((best + next_best) / 2.0)[sessions]
     return dict(zip(memories, shared.tolist(), strict=True))
-
-
-def _session_numbers(memories: Mapping[Key, Candidate]) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """The session of each memory, from 0 on: within a level, in the order of `valid_at`."""
-    distinct_levels = dict.fromkeys(key[0] for key in memories)
-    number = {level: place for place, level in enumerate(distinct_levels)}
-    levels = np.array([number[key[0]] for key in memories])
-    began = np.array([int(memory.get("valid_at")) for memory in memories.values()], np.int64)
-    in_time = np.lexsort((began, levels))
-    apart = (np.diff(levels[in_time]) != 0) | (np.diff(began[in_time]) > SESSION_GAP)
-    sessions = np.empty(len(memories), np.intp)
-    sessions[in_time] = np.concatenate(([0], np.cumsum(apart)))
-    return sessions
 
 
 def speaker_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -247,33 +233,44 @@ def kind_score(candidates: Candidates, question: RankingQuestion, weight: float)
     return {key: weight for key, text in texts if question.base[key] and gives_kind(kind, text, asked)}
 
 
-def novelty_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The share of a turn's stems that its speaker's turn before lacks, in [0, 1] × weight; all for a first turn.
+def opening_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """What the asker's turns win as openings of a subject, in (0, 2] × weight; see `Sessions.openings`.
 
-    For a question about an order of events, among the turns of those it asks about. Each event is where somebody
-    began to speak of it: a new subject shows by its new words (Hearst, "TextTiling", 1997).
+    For a question about an order of events or for a summary, in a chat of roles: what is asked for is what the
+    asker brought up.
     """
-    if not question.question.orders or not weight:
+    asked = _brought_up(question)
+    if not asked or not weight:
         return {}
-    memories = candidates.memories
-    turns = [key for key, parts in question.parts.items() if SPEAKER_PART in parts]
-    before: dict[tuple[Level, Any], frozenset[str]] = {}
-    scores: dict[Key, float] = {}
-    for key in sorted(turns, key=lambda key: (key[0], int(memories[key].get("valid_at")), key)):
-        turn = memories[key]
-        words, speaker = stems(turn.get("description") or ""), (key[0], turn.get("speaker"))
-        scores[key] = weight * (len(words - before.get(speaker, frozenset())) / max(1, len(words)))
-        before[speaker] = words
-    return scores
+    openings = Sessions(candidates.memories).openings(asked, whole=question.question.whole)
+    return {key: weight * opening for key, opening in openings.items()}
+
+
+def exchange_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The place of each candidate, from 0, with each answer behind the turn of the asker; for a summary."""
+    if not question.question.whole or not weight:
+        return {}
+    answers = Sessions(candidates.memories).answers(_brought_up(question))
+    order = with_answers((score.key for score in question.scores), answers)
+    return {key: float(place) for place, key in enumerate(order)}
+
+
+def _brought_up(question: RankingQuestion) -> frozenset[Key]:
+    """The asker's turns in a chat of roles, where the question asks for an order or a summary of them."""
+    read = question.question
+    if not question.weights.opening or not (read.orders or read.whole):
+        return frozenset()
+    return frozenset(key for key, speaker in question.speaker_of.items() if speaker in ASKING)
 
 
 def breadth_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The place of each candidate, from 0, in an order that spreads the best over time; for a broad question.
 
     Maximal marginal relevance of the first `DIVERSIFIED`. Two candidates are alike by exp(−distance / 0.05), in
-    (0, 1], the distance being that of their places in the order of `valid_at`, as a share of all.
+    (0, 1], the distance being that of their places in the order of `valid_at`, as a share of all. Where openings
+    count nothing is spread.
     """
-    if not question.question.broad or not weight:
+    if not question.question.broad or not weight or _brought_up(question):
         return {}
     memories, keys = candidates.memories, [score.key for score in question.scores]
     in_time = sorted(keys, key=lambda key: (int(memories[key].get("valid_at")), key))
@@ -341,10 +338,11 @@ CHANNELS: Final = (
     Channel("own", own_score, SPEAKER_PART, "relevance"),
     Channel("other", other_score, SPEAKER_PART, "relevance"),
     Channel("kind", kind_score, "kind", "relevance"),
-    Channel("novelty", novelty_score, "opening", "relevance"),
+    Channel("opening", opening_score, "opening", "relevance"),
     Channel("instruction", instruction_score, WISH_PART, "relevance"),
     Channel("currency", currency_order, currency.PART, "order"),
     Channel("breadth", breadth_order, "breadth", "order"),
+    Channel("opening", exchange_order, "exchange", "order"),
     Channel("instruction", instruction_order, WISH_PART, "order"),
 )
 """In the order in which they run and in which their parts are added up."""

@@ -18,8 +18,8 @@ from orchestration.appraisal.own_words import own_words
 from orchestration.mind.derived_state import is_own
 from orchestration.question.reading import ASKING
 from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.channels import SESSION_GAP
 from orchestration.ranking.plurality import DAY, recency
+from orchestration.ranking.sessions import SESSION_GAP
 from orchestration.waking.scoring import WINDOW_DAYS, WakingState
 from schemas.intention import QueryMode
 from schemas.memory import ResolutionState

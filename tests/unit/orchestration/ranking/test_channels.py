@@ -23,7 +23,7 @@ from orchestration.ranking.channels import (
     final_order,
     instruction_score,
     likeness_score,
-    novelty_score,
+    opening_score,
     other_score,
     own_score,
     ranking_question,
@@ -198,28 +198,49 @@ def test_a_session_shares_the_mean_of_its_two_best() -> None:
     assert list(scores.values()) == pytest.approx([0.6, 0.6, 0.6, 0.3])
 
 
-def test_new_words_of_a_speaker_count_in_a_question_about_an_order() -> None:
-    said = [("user", "I paint walls"), ("assistant", "red?"), ("user", "painting the walls"), ("user", "red roof")]
+def test_what_the_asker_opened_wins_in_a_question_about_an_order() -> None:
+    said = [("user", 0), ("assistant", 1), ("user", 2), ("user", 9 * HOUR)]
     turns = [
-        a_memory(str(place), valid_at=place, speaker=speaker, description=text)
-        for place, (speaker, text) in enumerate(said)
+        a_memory(str(place), node_type="Turn", valid_at=at, speaker=speaker, description="a new roof")
+        for place, (speaker, at) in enumerate(said)
     ]
     candidates = of(*turns)
-    parts = {turn.key: {"speaker": 0.5} if turn.get("speaker") == "user" else {} for turn in reversed(turns)}
-    about_order = replace(asked(candidates, Question("in which order", orders=True)), parts=parts)
-    assert novelty_score(candidates, about_order, 1.0) == {turns[0].key: 1.0, turns[2].key: 0.0, turns[3].key: 1.0}
-    assert novelty_score(candidates, replace(asked(candidates, Question("x")), parts=parts), 1.0) == {}
+    about_order = asked(candidates, Question("in which order", orders=True))
+    scores = opening_score(candidates, about_order, 1.0)
+    assert scores == {turns[0].key: 1.5, turns[2].key: pytest.approx(1 / 3 + 0.5), turns[3].key: 1.5}
+    assert opening_score(candidates, asked(candidates, Question("x")), 1.0) == {}
 
 
-def test_in_a_question_about_an_order_only_candidates_with_its_words_have_novelty() -> None:
+def test_in_a_question_about_an_order_nothing_spreads_within_a_session() -> None:
     candidates = Candidates()
-    turns = [{"id": who, "speaker": who, "description": "a new roof"} for who in ("user", "assistant")]
+    said = {"node_type": "Turn", "description": "a new roof"}
+    turns = [{"id": who, "speaker": who, **said} for who in ("user", "assistant")]
     candidates.add(N1, [stored_row(turn, score=0.5) for turn in turns], likeness=True)
     question = asked(candidates, read_question("In which order did I build?", NOW))
     parts = relevance_parts(candidates, question)
-    assert parts[key("user")]["opening"] == CHANNEL_WEIGHTS.novelty
+    assert parts[key("user")]["opening"] >= CHANNEL_WEIGHTS.opening
     assert "opening" not in parts[key("assistant")]
     assert {part["sitting"] for part in parts.values()} == {0.0}
+
+
+def test_in_a_summary_each_answer_stands_behind_what_the_asker_said() -> None:
+    turns = [
+        a_memory(f"{place}", node_type="Turn", valid_at=place, speaker=("user", "assistant")[place % 2])
+        for place in range(4)
+    ]
+    candidates = of(*turns)
+    order = [Score(turn.key, 1.0, 1.0, {}) for turn in (turns[3], turns[2], turns[1], turns[0])]
+    placed = final_order(order, candidates, asked(candidates, Question("sum up", broad=True, whole=True)))
+    assert [score.key for score in placed] == [turns[place].key for place in (2, 3, 0, 1)]
+    unweighed = asked(candidates, Question("sum up", whole=True))
+    assert final_order(order, candidates, replace(unweighed, weights=ChannelWeights(opening=0.0))) == order
+
+
+def test_a_summary_of_what_two_people_said_is_spread_over_links_and_time() -> None:
+    candidates = of(*(a_memory(str(place), speaker="Caroline") for place in range(3)))
+    question = asked(candidates, Question("sum up", broad=True, whole=True))
+    assert question.weights.gain == CHANNEL_WEIGHTS.gain
+    assert opening_score(candidates, question, 1.0) == {}
 
 
 def test_a_broad_answer_is_spread_over_time() -> None:
@@ -238,7 +259,7 @@ def test_a_broad_answer_is_spread_over_time() -> None:
 def test_a_channel_without_weight_adds_nothing() -> None:
     candidates = of(a_memory("turn", speaker="user", description="I go"))
     question = asked(candidates, Question("my plan", own=True, others=True, orders=True, broad=True))
-    for score in (time_score, speaker_score, own_score, other_score, novelty_score, breadth_order):
+    for score in (time_score, speaker_score, own_score, other_score, opening_score, breadth_order):
         assert score(candidates, question, 0.0) == {}
 
 
@@ -246,7 +267,7 @@ def test_nothing_spreads_in_a_question_about_an_order() -> None:
     weights = weights_for(CHANNEL_WEIGHTS, Question("x", orders=True))
     assert (weights.gain, weights.answer, weights.session) == (0.0, 0.0, 0.0)
     assert weights_for(CHANNEL_WEIGHTS, Question("x")) is CHANNEL_WEIGHTS
-    assert weights_for(ChannelWeights(novelty=0.0), Question("x", orders=True)).gain == CHANNEL_WEIGHTS.gain
+    assert weights_for(ChannelWeights(opening=0.0), Question("x", orders=True)).gain == CHANNEL_WEIGHTS.gain
 
 
 def test_every_channel_has_a_weight_and_every_weight_a_channel() -> None:
