@@ -2,6 +2,9 @@
 
 The engine's tokenizer folds ASCII case only, treats `'` and `-` as breaks and `\\` as an escape, and has no stop
 words. So stored texts and queries are brought to one normal form here.
+
+Han, Hiragana and Katakana are written without blanks, and the engine would take a whole clause for one word. As in
+CJKAnalyzer of Lucene, the words of such a run are its overlapping pairs of characters: 掃除機 has 掃除 and 除機.
 """
 
 from __future__ import annotations
@@ -9,16 +12,26 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 import Stemmer
 
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[\x20-\x5b\x5d-\x7e\n\r\t]*\Z")
+_UNSPACED_SCRIPTS = (
+    "\u3005-\u3007\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Han with its marks of repetition, Hiragana, Katakana with the mark of a long vowel, Bopomofo."""
+_UNSPACED = re.compile(f"[{_UNSPACED_SCRIPTS}]")
+_PARTS = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_VOICED = re.compile("[\u3041-\u30ff][\u3099\u309a]")
 _SPACED = "".join(char.lower() if _WORD.match(char) else " " for char in map(chr, range(128)))
 
 DEFAULT_LANGUAGE = "en"
@@ -38,16 +51,21 @@ def count_of(count: int, noun: str) -> str:
 
 
 def normal_text(text: str) -> str:
-    """NFKD without accents, in lower case."""
+    """NFKD without accents, in lower case. The marks that make another syllable of a kana stay: か is not が."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed if not unicodedata.combining(char)).lower()
+    if "\u3099" in decomposed or "\u309a" in decomposed:
+        decomposed = _VOICED.sub(lambda found: unicodedata.normalize("NFC", found[0]), decomposed)
+    return "".join(char for char in decomposed if not unicodedata.combining(char)).lower().replace("œ", "oe")
 
 
 @dataclass(frozen=True, slots=True)
 class WordLanguage:
-    """The words of a language, from its file in `languages/`. `begins`: words are searched by their beginnings."""
+    """The words of a language, from its file in `languages/`. `begins`: words are searched by their beginnings.
+
+    `stemmer`: None for a language without inflected words.
+    """
 
     stop_words: frozenset[str]
     begins: bool
@@ -64,8 +82,44 @@ def word_languages() -> Mapping[str, WordLanguage]:
 
 
 def _word_language(table: Mapping[str, Any]) -> WordLanguage:
-    stop_words = frozenset(map(normal_text, table["stop_words"].split()))
-    return WordLanguage(stop_words, table["begins"], Stemmer.Stemmer(table["stemmer"]))
+    stemmer = Stemmer.Stemmer(table["stemmer"]) if "stemmer" in table else None
+    return WordLanguage(frozenset(words(table["stop_words"])), table["begins"], stemmer)
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins in a script that is written without blanks between words."""
+    return bool(_UNSPACED.match(text))
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in normal form, in order; of a run without blanks its pairs of characters."""
+    normal = normal_text(text)
+    found = _WORD.findall(normal)
+    if normal.isascii() or not _UNSPACED.search(normal):
+        return found
+    return [word for each in found for word in _cut(each, ends=False)]
+
+
+def indexed_words(text: str) -> list[str]:
+    """The words by which a text is found: the last character of each run stands by itself too.
+
+    So each character of a run begins a word, and one character alone can be searched as a beginning.
+    """
+    normal = normal_text(text)
+    found = _WORD.findall(normal)
+    if normal.isascii() or not _UNSPACED.search(normal):
+        return found
+    return [word for each in found for word in _cut(each, ends=True)]
+
+
+def _cut(word: str, *, ends: bool) -> Iterator[str]:
+    for part in _PARTS.findall(word):
+        if len(part) == 1 or not is_unspaced(part):
+            yield part
+            continue
+        yield from map("".join, pairwise(part))
+        if ends:
+            yield part[-1]
 
 
 STOP_WORDS = word_languages()[DEFAULT_LANGUAGE].stop_words
@@ -81,17 +135,12 @@ def word_language(text: str) -> str:
 def search_text(*parts: str) -> str | None:
     """Return the words to index for a record's texts; None when the engine's tokenizer finds the same words."""
     joined = " ".join(part for part in parts if part)
-    return None if _PLAIN.match(joined) else " ".join(_WORD.findall(normal_text(joined)))
-
-
-def words(text: str) -> list[str]:
-    """The words of a text in normal form, in order."""
-    return _WORD.findall(normal_text(text))
+    return None if _PLAIN.match(joined) else " ".join(indexed_words(joined))
 
 
 def spaced_text(text: str) -> str:
-    """The words of a text in normal form, with only spaces before, between and after them."""
-    return f" {text.translate(_SPACED)} " if text.isascii() else f" {' '.join(words(text))} "
+    """The words by which a text is found, with only spaces before, between and after them."""
+    return f" {text.translate(_SPACED)} " if text.isascii() else f" {' '.join(indexed_words(text))} "
 
 
 def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
@@ -103,15 +152,24 @@ def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
     silent = word_languages()[language].stop_words
     distinct = list(dict.fromkeys(word for word in words(text) if word not in silent and word.strip("_")))
     if len(distinct) > MAX_QUERY_WORDS:
-        longest = set(sorted(distinct, key=lambda word: (-len(word), word))[:MAX_QUERY_WORDS])
+        longest = set(sorted(distinct, key=lambda word: (-_letters(word), word))[:MAX_QUERY_WORDS])
         distinct = [word for word in distinct if word in longest]
     return distinct
+
+
+def _letters(word: str) -> int:
+    """How much a word says, in letters: a character of Han or Katakana says as much as three, Hiragana little."""
+    return 3 * (len(word) - len(_HIRAGANA.findall(word))) if is_unspaced(word) else len(word)
 
 
 def search_form(word: str, language: str) -> str:
     """How the full-text index is asked for a word: by itself or, in a language of many forms, by their beginning.
 
-    The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters."""
+    The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters. A single character of a script
+    without blanks is the beginning of a pair.
+    """
+    if len(word) == 1 and is_unspaced(word):
+        return f"{word}*"
     if not word_languages()[language].begins:
         return word
     beginning = stem(word, language)
@@ -121,7 +179,8 @@ def search_form(word: str, language: str) -> str:
 @lru_cache(maxsize=65_536)
 def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
     """The stem of a word in normal form."""
-    return str(word_languages()[language].stemmer.stemWord(word))
+    stemmer = word_languages()[language].stemmer
+    return word if stemmer is None else str(stemmer.stemWord(word))
 
 
 @lru_cache(maxsize=8192)

@@ -11,7 +11,7 @@ from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.ranking.candidates import Candidate, Key
 from schemas.memory import Level
 from substrate.store.lexicon import DOCUMENT_CAP
-from substrate.text import DEFAULT_LANGUAGE, LEAST_BEGINNING, spaced_text, stem, word_languages
+from substrate.text import DEFAULT_LANGUAGE, LEAST_BEGINNING, is_unspaced, spaced_text, stem, word_languages
 
 
 def lexical_text(memory: Candidate) -> str:
@@ -86,6 +86,8 @@ def _held_stem(word: str, stems: Collection[str], language: str) -> str | None:
     root = stem(word, language)
     if root in stems:
         return root
+    if word[:1] in stems and is_unspaced(word):
+        return word[0]
     if not word_languages()[language].begins:
         return None
     fitting = (one for one in stems if len(one) >= LEAST_BEGINNING and word.startswith(one))
