@@ -30,6 +30,7 @@ _UNSPACED_SCRIPTS = (
 """Han with its marks of repetition, Hiragana, Katakana with the mark of a long vowel, Bopomofo."""
 _UNSPACED = re.compile(f"[{_UNSPACED_SCRIPTS}]")
 _PARTS = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
+_CHARACTERS = re.compile(f"[{_UNSPACED_SCRIPTS}]|[^{_UNSPACED_SCRIPTS}]+")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 _VOICED = re.compile("[\u3041-\u30ff][\u3099\u309a]")
 _SPACED = "".join(char.lower() if _WORD.match(char) else " " for char in map(chr, range(128)))
@@ -91,13 +92,14 @@ def is_unspaced(text: str) -> bool:
     return bool(_UNSPACED.match(text))
 
 
+def has_unspaced(text: str) -> bool:
+    """Whether a text has a character of a script that is written without blanks between words."""
+    return not text.isascii() and bool(_UNSPACED.search(text))
+
+
 def words(text: str) -> list[str]:
     """The words of a text in normal form, in order; of a run without blanks its pairs of characters."""
-    normal = normal_text(text)
-    found = _WORD.findall(normal)
-    if normal.isascii() or not _UNSPACED.search(normal):
-        return found
-    return [word for each in found for word in _cut(each, ends=False)]
+    return _find_words(text, ends=False)
 
 
 def indexed_words(text: str) -> list[str]:
@@ -105,11 +107,18 @@ def indexed_words(text: str) -> list[str]:
 
     So each character of a run begins a word, and one character alone can be searched as a beginning.
     """
+    return _find_words(text, ends=True)
+
+
+def _find_words(text: str, *, ends: bool) -> list[str]:
     normal = normal_text(text)
     found = _WORD.findall(normal)
-    if normal.isascii() or not _UNSPACED.search(normal):
-        return found
-    return [word for each in found for word in _cut(each, ends=True)]
+    return [part for word in found for part in _cut(word, ends=ends)] if has_unspaced(normal) else found
+
+
+def split_scripts(word: str) -> list[str]:
+    """The parts of a word in normal form: each character of a script without blanks, and what stands between."""
+    return _CHARACTERS.findall(word) if has_unspaced(word) else [word]
 
 
 def _cut(word: str, *, ends: bool) -> Iterator[str]:
@@ -165,8 +174,8 @@ def _letters(word: str) -> int:
 def search_form(word: str, language: str) -> str:
     """How the full-text index is asked for a word: by itself or, in a language of many forms, by their beginning.
 
-    The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters. A single character of a script
-    without blanks is the beginning of a pair.
+    The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters. A single character of a
+    script without blanks is the beginning of a pair.
     """
     if len(word) == 1 and is_unspaced(word):
         return f"{word}*"
@@ -184,9 +193,10 @@ def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 @lru_cache(maxsize=8192)
-def stems(text: str) -> frozenset[str]:
-    """Return the stems of a text without stop words. Cached: a record's text never changes."""
-    return frozenset(stem(word) for word in set(words(text)) if word not in STOP_WORDS)
+def stems(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
+    """Return the stems of a text without the stop words of a language. Cached: a record's text never changes."""
+    silent = word_languages()[language].stop_words
+    return frozenset(stem(word, language) for word in set(words(text)) if word not in silent)
 
 
 @lru_cache(maxsize=8192)

@@ -23,7 +23,7 @@ from schemas.temporal import Period, Scope
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import passages, search
 from substrate.store.filters import felt_values
-from substrate.text import name_key, search_form
+from substrate.text import name_key, search_form, words
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
@@ -257,7 +257,7 @@ def _build_word_queries(lexicon: Lexicon) -> list[str]:
     common, first for memories that hold two of them: each word is in thousands.
     """
     terms = discriminative_terms(lexicon)
-    names = {word for name in lexicon.speakers() for word in name_key(name).split()}
+    names = {word for name in lexicon.speakers() for word in words(name_key(name))}
     terms = [term for term in terms if term not in names] or terms
     forms = list(dict.fromkeys(search_form(term, lexicon.language) for term in terms))
     pairs = combinations(forms, 2) if all(is_common(term, lexicon) for term in terms) else ()

@@ -18,7 +18,7 @@ from orchestration.identifiers import person_ids
 from orchestration.question.reading import ROLES
 from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
-from substrate.text import DEFAULT_LANGUAGE, STOP_WORDS, name_key
+from substrate.text import DEFAULT_LANGUAGE, STOP_WORDS, has_unspaced, is_unspaced, name_key, split_scripts
 
 COMMON_WORD_SHARE = 0.2
 """A word that this share of the memories holds is common: it is searched only when no rarer word is there."""
@@ -30,6 +30,9 @@ _EXACT_LENGTH = 5
 _TWO_EDITS_LENGTH = 9
 _PHRASE_WORDS = 5
 _MAX_WORDS = 40
+_PHRASE_CHARACTERS = 8
+"""The longest phrase in a script without blanks."""
+_MAX_CHARACTERS = 120
 _ANY_SIZE = 10**9
 
 
@@ -147,9 +150,16 @@ def without_names(text: str, names: Collection[str]) -> str:
     """The text without the names and their possessive endings; the text itself if no word would be left."""
     if not names:
         return text
-    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    left = " ".join(re.sub(rf"\b(?:{any_name})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE).split())
+    any_name = "|".join(_name_pattern(name) for name in sorted(names, key=len, reverse=True))
+    left = " ".join(re.sub(any_name, " ", text, flags=re.IGNORECASE).split())
     return left if name_key(left) else text
+
+
+def _name_pattern(name: str) -> str:
+    """The pattern of a whole name; one in a script without blanks may stand between other words."""
+    before = "" if is_unspaced(name) else r"\b"
+    after = "" if is_unspaced(name[-1:]) else r"(?!\w)"
+    return rf"{before}{re.escape(name)}(?:['’]s)?{after}"
 
 
 def build_name_queries(words: Sequence[str]) -> list[str]:
@@ -164,40 +174,71 @@ def build_fuzzy_queries(words: Sequence[str]) -> list[str]:
 
 
 def list_phrases(text: str) -> list[str]:
-    """Every run of one to five words, in comparable form: a name may be any of them."""
+    """Every run of one to five words, in comparable form: a name may be any of them.
+
+    In a script without blanks every run of two to eight characters.
+    """
     runs = WordRuns(text)
-    phrases = [run for size in range(1, _PHRASE_WORDS + 1) for run in runs.of_size(size)]
-    return [phrase for phrase in dict.fromkeys(phrases) if phrase not in STOP_WORDS]
+    longest = _PHRASE_CHARACTERS if runs.unspaced else _PHRASE_WORDS
+    phrases = [run for size in range(1, longest + 1) for run in runs.of_size(size)]
+    distinct = (phrase for phrase in dict.fromkeys(phrases) if phrase not in STOP_WORDS)
+    return [phrase for phrase in distinct if phrase.count(" ") < _PHRASE_WORDS]
 
 
 class WordRuns:
-    """The runs of words of a text, in comparable form, to search for names. The first 40 words count."""
+    """The runs of words of a text, in comparable form, to search for names. The first 40 words count.
+
+    In a script without blanks each character is a word of a run, and only one that stands alone is a run by
+    itself.
+    """
 
     def __init__(self, text: str) -> None:
-        self._words = name_key(text).split()[:_MAX_WORDS]
+        words = name_key(text).split()[:_MAX_WORDS]
+        self.unspaced = any(map(has_unspaced, words))
+        self._words = words
+        self._glued = [False] * len(words)
+        if self.unspaced:
+            parts = list(map(split_scripts, words))
+            self._words = list(chain.from_iterable(parts))[:_MAX_CHARACTERS]
+            self._glued = [place > 0 for part in parts for place in range(len(part))]
         self._runs: dict[int, list[str]] = {}
 
     def of_size(self, size: int) -> list[str]:
         """Every run of `size` words."""
         if size not in self._runs:
             starts = range(len(self._words) - size + 1)
-            self._runs[size] = [" ".join(self._words[start : start + size]) for start in starts]
+            runs = (self._run(start, start + size) for start in starts)
+            self._runs[size] = [run for run in runs if run]
         return self._runs[size]
+
+    def _run(self, start: int, end: int) -> str:
+        """The words from `start` to before `end`; nothing for one character of several."""
+        if not self.unspaced:
+            return " ".join(self._words[start:end])
+        if end == start + 1 and is_unspaced(self._words[start]):
+            joined = self._glued[start] or self._glued[end : end + 1] == [True]
+            return "" if joined else self._words[start]
+        glued = ("" if glued else " " for glued in self._glued[start:end])
+        return "".join(chain.from_iterable(zip(glued, self._words[start:end], strict=True))).strip()
 
     def contains(self, name: str) -> bool:
         """Whether the name stands in the text to the letter."""
         key = name_key(name)
-        return key in self.of_size(key.count(" ") + 1)
+        return key in self.of_size(_size(key))
 
     def names(self, name: str) -> bool:
         """Whether the whole name stands in the text, spelling mistakes allowed; a stop word is no name."""
         key = name_key(name)
         if not key or key in STOP_WORDS:
             return False
-        runs = self.of_size(key.count(" ") + 1)
+        runs = self.of_size(_size(key))
         if len(key) < _EXACT_LENGTH:
             return key in runs
         return any(run[0] == key[0] and fuzz.ratio(run, key) >= _SAME_NAME for run in runs)
+
+
+def _size(key: str) -> int:
+    return sum(len(split_scripts(word)) for word in key.split())
 
 
 def match_names(memories: Sequence[NamedMemory], names: Sequence[str]) -> tuple[Entity, ...]:

@@ -35,7 +35,7 @@ from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
-from substrate.text import DEFAULT_LANGUAGE, name_key, stems
+from substrate.text import DEFAULT_LANGUAGE, name_key, stems, words
 
 NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""
@@ -104,7 +104,7 @@ def word_score(candidates: Candidates, question: RankingQuestion, weight: float)
     """
     memories = candidates.memories
     named = question.speakers if question.weights.named_apart else ()
-    names = {word for name in named for word in name.split()}
+    names = {word for name in named for word in words(name)}
     turns = {key: memory for key, memory in memories.items() if names and key in question.speaker_of}
     others = {key: memory for key, memory in memories.items() if key not in turns}
     scores = {**_bm25(turns, question.lexicons, names), **_bm25(others, question.lexicons, ())}

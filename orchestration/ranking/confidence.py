@@ -166,7 +166,7 @@ def weigh_stems(
     """
     language = word_language(question.text)
     silent = word_languages()[language].stop_words
-    names = {word for name in speakers for word in name.split()}
+    names = {word for name in speakers for word in words(name)}
     count = max(memories, LEAST_MEMORIES)
     weights: dict[str, float] = {}
     for word in dict.fromkeys(words((question.content or question.text)[:MOST_READ])):

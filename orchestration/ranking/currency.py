@@ -24,7 +24,7 @@ from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.confidence import BARE_TYPES
 from orchestration.ranking.consciousness_score import Score
 from schemas.temporal import END_OF_TIME
-from substrate.text import name_key, stems, words
+from substrate.text import name_key, stems, word_language, words
 
 PART: Final = "currency"
 """The term of a score that says what it gained for being true now."""
@@ -158,8 +158,9 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
     """The changes among the best of the candidates, which come best first."""
     memories = candidates.memories
     spoken = list(islice((score for score in order if _speaks(memories[score.key])), MOST_READ))
-    asked = stems(question.text)
-    hits = [_hit(score, memories[score.key], question, asked) for score in spoken]
+    language = word_language(question.text)
+    asked = stems(question.text, language)
+    hits = [_hit(score, memories[score.key], question, language) for score in spoken]
     giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
     changes = [change for change in find_changes(hits, asked) if is_of_one_thing(change, hits)]
     return Comparison([score.key for score in spoken], changes, giving)
@@ -181,15 +182,15 @@ def _speaks(memory: Candidate) -> bool:
     return not ended and memory.get("node_type") not in BARE_TYPES and bool(memory.get("description"))
 
 
-def _hit(score: Score, memory: Candidate, question: Question, asked: frozenset[str]) -> Hit:
+def _hit(score: Score, memory: Candidate, question: Question, language: str) -> Hit:
     kind, text = question.answer_kind, memory.get("description")
     return Hit(
         at=int(memory.get("valid_at")),
         voice=_voice(score.key, memory),
         total=score.total,
         likeness=memory.likeness,
-        stems=stems(text),
-        gives_kind=kind is not None and gives_kind(kind, text, asked),
+        stems=stems(text, language),
+        gives_kind=kind is not None and gives_kind(kind, text, stems(question.text)),
         changes=count_changes(text),
         own=speaks_of_self(text),
         unreal=is_unreal(text),

@@ -15,7 +15,7 @@ from schemas.temporal import Instant, to_instant
 from substrate.emotions import emotion_trace, normal_emotions
 from substrate.store.rows import stored
 from substrate.stored_maps import json_text
-from substrate.text import STOP_WORDS, name_key, search_text, words
+from substrate.text import STOP_WORDS, indexed_words, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
 """Memories whose name is a position in a conversation; nobody names them in a question."""
@@ -146,7 +146,7 @@ def _entity_names(content: Mapping[str, Any]) -> str | None:
     if content["node_type"] in SPOKEN_TYPES:
         return None
     names = [content["name"], *_listed(content.get("aliases"))]
-    return " ".join(dict.fromkeys(name_key(name) for name in names)) or None
+    return " ".join(dict.fromkeys(" ".join(indexed_words(name_key(name))) for name in names)) or None
 
 
 def felt_trace(content: Mapping[str, Any], memory_id: str, version: int) -> list[float] | None:

@@ -12,6 +12,8 @@ from substrate.text import (
     MAX_QUERY_WORDS,
     STOP_WORDS,
     count_of,
+    indexed_words,
+    is_unspaced,
     name_key,
     normal_text,
     query_words,
@@ -25,7 +27,8 @@ from substrate.text import (
 )
 
 hostile = st.text(st.sampled_from("""ab @|%*()[]{}"'\\-_:;~$^=<>&!?.,/é\u0130ß\n\t"""), max_size=40)
-texts = st.text(max_size=60) | hostile
+unspaced = st.text("掃除機をかけると猫がソファーに隠れるｻｰﾊﾞｰ我们家的鱼 、。iPhone15が\u3099\ud800😀", max_size=40)
+texts = st.text(max_size=60) | hostile | unspaced
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,12 @@ def test_the_normal_form_of_a_text_has_the_words_of_the_text(text: str) -> None:
         ("\ufb01ne", "fine"),
         ("Ångström", "angstrom"),
         ("Straße", "straße"),
+        ("Sœur", "soeur"),
+        ("ｉＰｈｏｎｅ１５", "iphone15"),
+        ("ｻｰﾊﾞｰ", "サーバー"),
+        ("か\u3099", "が"),
+        ("は\u309a", "ぱ"),
+        ("あ\u3099", "あ"),
     ],
 )
 def test_normal_text_has_no_accents_ligatures_or_capitals(text: str, normal: str) -> None:
@@ -103,7 +112,7 @@ def test_the_signs_of_the_query_language_do_not_pass(hostile: str) -> None:
 def test_a_search_text_is_stored_only_where_the_engine_would_read_other_words(text: str) -> None:
     plain = text.isascii() and "\\" not in text and all(c.isprintable() or c in "\n\r\t" for c in text)
     kept = search_text(text)
-    assert kept is None if plain else kept == " ".join(words(text))
+    assert kept is None if plain else kept == " ".join(indexed_words(text))
 
 
 def test_search_text_joins_all_parts() -> None:
@@ -114,6 +123,10 @@ def test_search_text_joins_all_parts() -> None:
 def test_stems_bring_the_forms_of_a_word_together() -> None:
     assert len({stem(word) for word in ("connect", "connected", "connecting", "connection")}) == 1
     assert stems("Running, she runs; the runner ran.") == {stem("run"), stem("runner"), stem("ran")}
+
+
+def test_stems_are_those_of_a_language() -> None:
+    assert stems("Die Wohnungen sind hoch", "de") == {stem("wohnung", "de"), "hoch"}
 
 
 @given(texts)
@@ -130,7 +143,7 @@ def test_a_name_is_compared_without_signs_case_and_accents(name: str) -> None:
 def test_between_the_words_of_a_spaced_text_there_are_spaces_and_nothing_else(text: str) -> None:
     spaced = spaced_text(text)
     assert spaced[0] == spaced[-1] == " "
-    assert [word for word in spaced.split(" ") if word] == words(text)
+    assert [word for word in spaced.split(" ") if word] == indexed_words(text)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +154,11 @@ def test_between_the_words_of_a_spaced_text_there_are_spaces_and_nothing_else(te
         ("Was kostet die Praxis?", "de"),
         ("What was in the will?", "en"),
         ("Lisbon", "en"),
+        ("Où habite ma sœur ?", "fr"),
+        ("Qu'est-ce que j'ai acheté ?", "fr"),
+        ("うちの猫は何が怖いですか", "ja"),
+        ("我们家的猫害怕什么？", "zh"),
+        ("What did 田中 say about the flat?", "en"),
         ("", "en"),
     ],
 )
@@ -159,6 +177,49 @@ def test_only_in_a_language_of_many_forms_a_word_is_searched_by_its_beginning() 
     assert search_form("wohnungen", "de") == "wohnung*"
     assert search_form("opa", "de") == "opa"
     assert search_form("flats", "en") == "flats"
+    assert search_form("mangeons", "fr") == "mangeon*"
+
+
+def test_an_elided_word_is_a_stop_word_of_french() -> None:
+    assert query_words("Qu'est-ce que j'ai mangé à l'école d’Anna ?", "fr") == ["mange", "ecole", "anna"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("掃除機", ["掃除", "除機"]),
+        ("猫", ["猫"]),
+        ("猫、犬", ["猫", "犬"]),
+        ("サーバー", ["サー", "ーバ", "バー"]),
+        ("人々", ["人々"]),
+        ("iPhone15を買った", ["iphone15", "を買", "買っ", "った"]),
+        ("用WiFi上网", ["用", "wifi", "上网"]),
+        ("𠮟る", ["𠮟る"]),
+        ("。、！「」", []),
+        ("한국 사람", words("한국 사람")),
+    ],
+)
+def test_the_words_of_a_run_without_blanks_are_its_pairs_of_characters(text: str, pairs: list[str]) -> None:
+    assert words(text) == pairs
+
+
+@given(unspaced, unspaced, unspaced)
+def test_every_pair_of_a_question_that_stands_in_a_text_is_found(before: str, question: str, after: str) -> None:
+    found = set(indexed_words(before + question + after))
+    assert {word for word in words(question) if len(word) == 2 and is_unspaced(word)} <= found
+
+
+@given(unspaced)
+def test_each_character_of_a_run_begins_one_of_the_words_it_is_indexed_by(text: str) -> None:
+    beginnings = {word[0] for word in indexed_words(text)}
+    assert {char for word in words(text) if is_unspaced(word) for char in word} <= beginnings
+    assert all(search_form(char, "en") == f"{char}*" for char in beginnings if is_unspaced(char))
+
+
+def test_of_too_many_pairs_those_of_han_and_katakana_are_kept() -> None:
+    kana = [f"{one}{other}" for one in "あいうえお" for other in "かきくけこ"]
+    assert query_words(" ".join([*kana, "東京", "サー"]))[-2:] == ["東京", "サー"]
+    assert len(query_words("漢字仮名交文東京都京都府大阪市福岡県沖縄島北海道" * 80, "ja")) <= MAX_QUERY_WORDS
 
 
 @given(st.text())

@@ -25,6 +25,7 @@ from orchestration.question.lexicon import (
 )
 from substrate.store.lexicon import LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
+from substrate.text import has_unspaced
 
 letters = st.from_regex(r"[b-z]{5,10}", fullmatch=True)
 
@@ -172,8 +173,37 @@ def test_a_name_may_be_any_run_of_words_of_the_query() -> None:
 @given(st.text(max_size=400))
 def test_the_phrases_of_a_query_are_few_and_distinct(query: str) -> None:
     runs = list_phrases(query)
-    assert len(runs) == len(set(runs)) <= 200
+    assert len(runs) == len(set(runs)) <= (960 if has_unspaced(query) else 200)
     assert all(len(run.split()) <= 5 for run in runs)
+
+
+@given(st.text("田中さんは昨日Lisa東京 ケマル・", max_size=200), st.sampled_from(["田中", "ケマル", "Lisa"]))
+def test_a_name_inside_running_text_is_one_of_its_phrases(text: str, name: str) -> None:
+    query = f"{text[:20]}{name}{text[20:]}"
+    alone = "" if name.isascii() else name
+    assert alone in ["", *list_phrases(query)]
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("田中", True),
+        ("ケマル・アタ", True),
+        ("iPhone15", True),
+        ("猫", True),
+        ("田", False),
+        ("中さ田", False),
+        ("佐藤", False),
+    ],
+)
+def test_a_text_without_blanks_names_what_stands_in_it_but_by_no_single_character(name: str, named: bool) -> None:
+    runs = WordRuns("田中さんとケマル・アタがｉＰｈｏｎｅ１５を買った。猫")
+    assert (runs.contains(name), runs.names(name)) == (named, named)
+
+
+def test_a_name_is_left_out_of_running_text_and_a_word_that_begins_like_one_is_not() -> None:
+    assert without_names("田中さんはLisaに何を言った？", ["田中", "Lisa"]) == "さんはLisaに何を言った？"
+    assert without_names("What did Lisa say of Lisabon?", ["Lisa"]) == "What did say of Lisabon?"
 
 
 @given(st.integers(0, 5_000), st.integers(0, 5_000), st.integers(0, 5_000))
