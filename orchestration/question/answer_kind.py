@@ -17,8 +17,10 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES
-from substrate.text import normal_text, stem
+from substrate.text import normal_text, stem, word_language
 
+MORE_CODES: Final = ("fr",)
+"""Languages whose words count for a question in that language alone."""
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
 
@@ -59,7 +61,9 @@ class _Patterns:
 def asked_kind(question: str) -> AskedKind | None:
     """The kind of thing that a question asks for by the earliest of its words; None when no word says it."""
     text = question[:MOST_READ].lower()
-    found = [each for code in CODES for each in _find_asked(text, code)]
+    spoken = word_language(text)
+    codes = (*CODES, spoken) if spoken in MORE_CODES else CODES
+    found = [each for code in codes for each in _find_asked(text, code)]
     return min(found)[1] if found else None
 
 
@@ -106,7 +110,7 @@ def _patterns(code: str) -> _Patterns:
 
 def _after(words: str) -> str:
     """The pattern for a name after one of these words, perhaps with an article between."""
-    return rf"(?i:{_choice(words)}) (?:(?i:the|der|die|das|dem|den) )?({_NAME})"
+    return rf"(?i:{_choice(words)}) (?:(?i:the|der|die|das|dem|den|le|la|les) )?({_NAME})"
 
 
 def _choice(phrases: str) -> str:

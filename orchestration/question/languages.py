@@ -14,7 +14,10 @@ from importlib import resources
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES
+from substrate.text import word_language
 
+ASKED_ALONE: Final = ("fr", "ja", "zh")
+"""Languages of which only the patterns of asking are known: they count for a question in that language alone."""
 UNITS: Final = ("hour", "day", "week", "month", "year")
 """The units of time, in the order in which each file names them."""
 NIGHT: Final = 3
@@ -99,10 +102,26 @@ def languages() -> tuple[QuestionLanguage, ...]:
     return tuple(_language(code) for code in CODES)
 
 
+def asking_patterns(text: str) -> list[Mapping[str, re.Pattern[str]]]:
+    """The patterns of asking by which a question is read, of each language by their names in its file."""
+    spoken = word_language(text)
+    known = [language.asking for language in languages()]
+    return [*known, _asking(spoken)] if spoken in ASKED_ALONE else known
+
+
+@cache
+def _asking(code: str) -> Mapping[str, re.Pattern[str]]:
+    return _compile(_read_table(code)["asking"])
+
+
+def _read_table(code: str) -> dict[str, Any]:
+    path = resources.files("orchestration.question").joinpath("languages", f"reading_{code}.toml")
+    return tomllib.loads(path.read_text("utf-8"))
+
+
 @cache
 def _language(code: str) -> QuestionLanguage:
-    path = resources.files("orchestration.question").joinpath("languages", f"reading_{code}.toml")
-    table = tomllib.loads(path.read_text("utf-8"))
+    table = _read_table(code)
     words = dict(table["words"])
     other_words, general = (frozenset(words.pop(name).split()) for name in ("month_too", "general"))
     places = {name: _places(text, first=1 if name == "month" else 0) for name, text in words.items()}

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from orchestration.question.answer_kind import AskedKind, asked_kind
-from orchestration.question.languages import languages
+from orchestration.question.languages import asking_patterns
 from orchestration.question.requests import Request, read_request
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
@@ -20,6 +20,7 @@ ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
+_ASKING: Final = ("self", "others", "whole", "order", "broad")
 INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
 """The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
 
@@ -57,8 +58,10 @@ class Question:
 
 def read_question(text: str, now: datetime) -> Question:
     """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before."""
-    own, others, whole, orders = (_says(name, text) for name in ("self", "others", "whole", "order"))
-    broad = orders or _says("broad", text)
+    patterns = asking_patterns(text)
+    says = {name: any(each[name].search(text) for each in patterns) for name in _ASKING}
+    own, others, whole, orders = (says[name] for name in ("self", "others", "whole", "order"))
+    broad = orders or says["broad"]
     times, request = read_times(text, now), read_request(text)
     return Question(
         text,
@@ -77,7 +80,3 @@ def read_question(text: str, now: datetime) -> Question:
         seeking=times.seeking,
         event=times.event,
     )
-
-
-def _says(name: str, text: str) -> bool:
-    return any(language.asking[name].search(text) for language in languages())

@@ -16,6 +16,11 @@ ASKED = [
     ("Why did she leave?", AnswerKind.REASON),
     ("Wer hat das Dach repariert?", AnswerKind.PERSON),
     ("Wie viele Stühle haben wir?", AnswerKind.NUMBER),
+    ("Qui a réparé le toit ?", AnswerKind.PERSON),
+    ("Où ai-je laissé l'échelle ?", AnswerKind.PLACE),
+    ("Combien de chaises avons-nous ?", AnswerKind.NUMBER),
+    ("Who is the qui of the house?", AnswerKind.PERSON),
+    ("Is the Combien on the wall?", None),
     ("What did I plant?", None),
     ("", None),
 ]
@@ -40,6 +45,13 @@ def test_the_words_of_a_question_tell_the_kind_of_its_answer(question: str, kind
 @pytest.mark.parametrize(("kind", "text", "given"), GIVEN)
 def test_a_text_gives_a_kind_or_not(kind: AnswerKind, text: str, given: bool) -> None:
     assert gives_kind(AskedKind(kind, "en"), text, frozenset()) is given
+
+
+def test_a_french_text_gives_a_place_after_its_words() -> None:
+    asked = AskedKind(AnswerKind.PLACE, "fr")
+
+    assert gives_kind(asked, "mon cousin a ouvert une librairie à Marseille", frozenset())
+    assert not gives_kind(asked, "mon cousin a ouvert une librairie", frozenset())
 
 
 def test_in_german_a_capital_alone_is_no_name() -> None:

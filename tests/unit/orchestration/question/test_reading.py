@@ -28,6 +28,14 @@ N1 = Level.N1
         ("Summarize the timeline of my project", {"own", "broad", "whole"}),
         ("Give me a summary of my project", {"own", "broad", "whole"}),
         ("What did Caroline research?", set()),
+        ("Où est-ce que j'ai laissé mes lunettes ?", {"own"}),
+        ("Que m'as-tu conseillé pour la sauce ?", {"own", "others"}),
+        ("Peux-tu faire un résumé de notre projet ?", {"own", "broad", "whole"}),
+        ("我把眼镜放在哪里了？", {"own"}),
+        ("你给我推荐了什么菜？", {"own", "others"}),
+        ("私の眼鏡はどこにある？", {"own"}),
+        ("どの本を勧めてくれた？", {"others"}),
+        ("When did Yo-Yo Ma play the cello?", set()),
     ],
 )
 def test_a_question_is_read(text: str, said: set[str]) -> None:
