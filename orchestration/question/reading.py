@@ -6,6 +6,8 @@ assistant answered. Two people who talk have names, and the names tell whose wor
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -59,9 +61,8 @@ class Question:
 def read_question(text: str, now: datetime) -> Question:
     """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before."""
     patterns = asking_patterns(text)
-    says = {name: any(each[name].search(text) for each in patterns) for name in _ASKING}
-    own, others, whole, orders = (says[name] for name in ("self", "others", "whole", "order"))
-    broad = orders or says["broad"]
+    own, others, whole, orders, broad = (_says(name, text, patterns) for name in _ASKING)
+    broad = broad or orders
     times, request = read_times(text, now), read_request(text)
     return Question(
         text,
@@ -80,3 +81,7 @@ def read_question(text: str, now: datetime) -> Question:
         seeking=times.seeking,
         event=times.event,
     )
+
+
+def _says(name: str, text: str, patterns: Sequence[Mapping[str, re.Pattern[str]]]) -> bool:
+    return any(language[name].search(text) for language in patterns)
