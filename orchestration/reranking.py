@@ -151,7 +151,7 @@ async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _Mod
     if reranker is None:
         raise InvalidRequest(
             "rerank is custom, and no reranker is configured",
-            remedy="Set SUBSTRATE_RERANKER to package.module:Class, or use mmr or rrf, which need no model.",
+            remedy="Set SUBSTRATE_RERANKER, or use mmr or rrf, which need no model.",
         )
     begun = time.perf_counter()
     positions, failure = list[int](), None
@@ -160,7 +160,7 @@ async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _Mod
     except Unavailable as error:
         failure = error.detail
     spent = round((time.perf_counter() - begun) * 1000, 3)
-    call = ModelCall(purpose="rerank", model=reranker.path, milliseconds=spent, requests=1, failure=failure)
+    call = ModelCall(purpose="rerank", model=reranker.name, milliseconds=spent, requests=1, failure=failure)
     return _ModelOrder(positions, call)
 
 

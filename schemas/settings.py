@@ -171,7 +171,8 @@ class LanguageModelSettings(_Group):
     )
     reranker: str | None = Field(
         default=None,
-        description="`package.module:Class` of a LlamaIndex node postprocessor, for `rerank: custom`.",
+        description="For `rerank: custom`: `onnx:DIRECTORY` of a cross-encoder, or `package.module:Class` of a "
+        "LlamaIndex node postprocessor.",
     )
     llm_input_price: float | None = Field(
         default=None, ge=0, description="Price of a million tokens sent; unset: only tokens are counted, not cost."

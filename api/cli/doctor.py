@@ -17,7 +17,8 @@ from rich.text import Text
 
 from api.cli import formatting, support
 from api.runtime.runtime import open_store
-from schemas.errors import SubstrateError
+from orchestration.reranking import RERANKED
+from schemas.errors import SubstrateError, Unavailable
 from schemas.settings import Settings, StoreSettings
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
@@ -27,6 +28,7 @@ from substrate.engine.process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versio
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
+from substrate.inference.rerankers import open_reranker
 from substrate.store import reader, unfinished_erasures
 from substrate.text import count_of
 
@@ -34,6 +36,8 @@ SLOW_TRIP_MS: Final = 20.0
 TRIPS: Final = 20
 LABEL: Final = 11
 PROBE: Final = "Is the embedder well?"
+LONG_TEXT: Final = " ".join([PROBE] * 100)
+QUICKER: Final = "Use a smaller model or its int8 file, or a lower limit of tokens; see docs/rerankers.md."
 REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
 PACKAGES: Final = (
     "consciousness-substrate",
@@ -63,7 +67,7 @@ class Check(NamedTuple):
 
 @app.command()
 def doctor(ctx: typer.Context) -> None:
-    """Check the engine, the indexes, the embedder and the disk, each with its remedy."""
+    """Check the engine, the indexes, the models and the disk, each with its remedy."""
     settings = support.read_settings(ctx)
     checks = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
     checks += support.run(_check_store(settings))
@@ -139,8 +143,9 @@ async def _check_erasures(connection: Connection) -> list[Check]:
 
 
 async def _check_store(settings: Settings) -> list[Check]:
-    """Check the embedder, the engine and its graphs, each even when another fails."""
+    """Check the models, the engine and its graphs, each even when another fails."""
     embedder, checks = await _check_embedder(settings)
+    checks += await _check_reranker(settings.language_model.reranker)
     try:
         # Opened without the embedder, so that a fault of the one does not hide a fault of the other.
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
@@ -167,6 +172,22 @@ async def _check_embedder(settings: Settings) -> tuple[Embedder | None, list[Che
     spent = (time.perf_counter() - begun) * 1000
     detail = f"{embedder.model}, {embedder.dimension} dimensions, a test embedding in {spent:.1f} ms"
     return embedder, [Check("embedder", detail)]
+
+
+async def _check_reranker(setting: str | None) -> list[Check]:
+    """Check that the reranker orders as many long texts as a question has for it, in time."""
+    try:
+        reranker = await asyncio.to_thread(open_reranker, setting)
+        if reranker is None:
+            return []
+        begun = time.perf_counter()
+        await reranker.rank(PROBE, [LONG_TEXT] * RERANKED)
+    except Unavailable as error:
+        return [Check("reranker", error.detail, well=False, remedy=QUICKER)]
+    except SubstrateError as error:
+        return [_report_error("reranker", error)]
+    spent = (time.perf_counter() - begun) * 1000
+    return [Check("reranker", f"{reranker.name}, {RERANKED} long texts in {spent:.0f} ms")]
 
 
 async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Check]:

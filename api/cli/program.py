@@ -71,7 +71,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "serve": "Serve the REST API.",
     "mcp": "Serve agents by the Model Context Protocol, over standard input and output.",
     "keys": "Make, list and revoke the keys of the service.",
-    "doctor": "Check the engine, the indexes, the embedder and the disk.",
+    "doctor": "Check the engine, the indexes, the models and the disk.",
 }
 """The help line of each command. `app` is in the module of the same name, unless `_MODULES` names another."""
 

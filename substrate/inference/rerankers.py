@@ -1,12 +1,14 @@
-"""A reranker of the user's choice: a node postprocessor of LlamaIndex, by its class path.
+"""A reranker of the user's choice: a local cross-encoder, or a node postprocessor of LlamaIndex by its class path.
 
-The library is imported when a reranker is opened, not with this module.
+The libraries are imported when a reranker is opened, not with this module.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import Unavailable
@@ -16,13 +18,18 @@ if TYPE_CHECKING:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 SECONDS: Final = 2.0
+"""How long a question waits for its reranker."""
+ONNX: Final = "onnx:"
 
 
 class Reranker:
-    """Ranks texts for a question within `seconds`, in a worker thread: most such classes compute."""
+    """Ranks texts for a question within `seconds`, in a worker thread: most such classes compute.
 
-    def __init__(self, path: str, port: BaseNodePostprocessor, seconds: float = SECONDS) -> None:
-        self.path = path
+    `name` is what answers and errors show: a class path, or `onnx:` and the last part of a directory.
+    """
+
+    def __init__(self, name: str, port: BaseNodePostprocessor, seconds: float = SECONDS) -> None:
+        self.name = name
         self._port = port
         self._seconds = seconds
 
@@ -35,10 +42,12 @@ class Reranker:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.to_thread(self._rank, question, list(texts))
         except TimeoutError as exc:
-            raise Unavailable(f"the reranker {self.path} did not answer within {self._seconds:g} s") from exc
+            raise Unavailable(f"the reranker {self.name} did not answer within {self._seconds:g} s") from exc
+        except Unavailable as exc:
+            raise Unavailable(f"the reranker {self.name} failed: {exc.detail}") from exc
         except Exception as exc:
             # Whatever a foreign class raises, the question is answered without it.
-            raise Unavailable(f"the reranker {self.path} failed ({type(exc).__name__})") from exc
+            raise Unavailable(f"the reranker {self.name} failed ({type(exc).__name__})") from exc
 
     def _rank(self, question: str, texts: Sequence[str]) -> list[int]:
         from llama_index.core.schema import NodeWithScore, TextNode  # noqa: PLC0415
@@ -48,17 +57,26 @@ class Reranker:
         return [int(item.node.node_id) for item in self._port.postprocess_nodes(scored, query_str=question)]
 
 
-def open_reranker(path: str | None) -> Reranker | None:
-    """Open the reranker class at `package.module:Class`, with no arguments; None without a path.
+def open_reranker(setting: str | None) -> Reranker | None:
+    """Open the cross-encoder in `onnx:DIRECTORY`, or the class at `package.module:Class`, with no arguments.
 
-    Raises InvalidRequest when the class does not exist or is no `BaseNodePostprocessor`, Fault when it cannot be
-    built.
+    None without a setting.
+    Raises InvalidRequest when the class does not exist or is no `BaseNodePostprocessor`, or the directory holds no
+    cross-encoder; Fault when the class cannot be built.
     """
-    if path is None:
+    if setting is None:
         return None
+    if setting.startswith(ONNX):
+        return _open_cross_encoder(Path(os.path.expanduser(setting.removeprefix(ONNX))))
     from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: PLC0415
 
-    class_path = ClassPath(path, "reranker", "node postprocessor", "SUBSTRATE_RERANKER")
+    class_path = ClassPath(setting, "reranker", "node postprocessor", "SUBSTRATE_RERANKER")
     loaded: type[BaseNodePostprocessor] = class_path.load(BaseNodePostprocessor)
     with class_path.building():
-        return Reranker(path, loaded())
+        return Reranker(setting, loaded())
+
+
+def _open_cross_encoder(directory: Path) -> Reranker:
+    from substrate.inference.cross_encoder import CrossEncoder  # noqa: PLC0415
+
+    return Reranker(f"{ONNX}{directory.name}", CrossEncoder(directory, SECONDS))
