@@ -36,7 +36,8 @@ FOCUS: Final = 5
 FOCUS_OF_PAST: Final = 3
 """The same in a question about the past: what was asked for stands there already, more often than not."""
 LEAST_CHANGE: Final = 0.05
-"""Where no change of a question is likelier, its changes are measured by this: it need not be about a change."""
+"""Where no change of a question is likelier, its changes are measured by this: it need not be about a change.
+Hits that share no word need at least this: a model finds all texts of a language alike that it does not know."""
 REORDERED: Final = 0.08
 """A change this likely, as a share of the likeliest of its question, is one by which hits change places."""
 REORDERED_PAST: Final = 0.6
@@ -169,6 +170,8 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
 def is_of_one_thing(change: Change, hits: Sequence[Hit]) -> bool:
     """Whether the later hit may be about what is asked for at all."""
     earlier, later = hits[change.earlier], hits[change.later]
+    if change.probability < LEAST_CHANGE and earlier.stems.isdisjoint(later.stems):
+        return False
     if change.probability >= SAID or earlier.total - later.total <= MOST_BEHIND:
         return True
     if earlier.likeness is None or later.likeness is None:

@@ -18,11 +18,13 @@ from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.currency import (
     DAY,
     FOCUS,
+    LEAST_CHANGE,
     Change,
     Comparison,
     Hit,
     find_changes,
     fold_duplicates,
+    is_of_one_thing,
     levelled,
     order_by_currency,
     places_by_currency,
@@ -200,6 +202,13 @@ def test_a_later_memory_of_something_else_does_not_pass_the_answer_in_a_store_of
 def test_what_is_nearly_as_much_like_the_question_is_of_one_thing_in_a_store_of_two() -> None:
     order = asked_of("Where do I live?", ("I live in Berlin.", 1, 0.48), ("I moved to Lisbon.", 150, 0.44))
     assert order == ["I moved to Lisbon.", "I live in Berlin."]
+
+
+def test_hits_without_a_common_word_are_of_one_thing_only_where_a_change_is_likely() -> None:
+    told = [replace(HOMES[0], stems=frozenset({"katze"})), replace(HOMES[1], stems=frozenset({"zahnarzt"}))]
+    assert not is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), told)
+    assert is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), [told[0], replace(told[1], stems=told[0].stems)])
+    assert is_of_one_thing(Change(0, 1, LEAST_CHANGE), told)
 
 
 def test_hits_keep_their_order_in_a_question_about_an_event() -> None:
