@@ -28,6 +28,8 @@ from substrate.text import (
 
 hostile = st.text(st.sampled_from("""ab @|%*()[]{}"'\\-_:;~$^=<>&!?.,/é\u0130ß\n\t"""), max_size=40)
 unspaced = st.text("掃除機をかけると猫がソファーに隠れるｻｰﾊﾞｰ我们家的鱼 、。iPhone15が\u3099\ud800😀", max_size=40)
+running = st.text("掃除機をかけると猫がソファーに隠れるサーバー我们家的鱼 、。iPhone15", max_size=40)
+"""Without marks that change the character before them."""
 texts = st.text(max_size=60) | hostile | unspaced
 
 
@@ -203,7 +205,7 @@ def test_the_words_of_a_run_without_blanks_are_its_pairs_of_characters(text: str
     assert words(text) == pairs
 
 
-@given(unspaced, unspaced, unspaced)
+@given(running, running, running)
 def test_every_pair_of_a_question_that_stands_in_a_text_is_found(before: str, question: str, after: str) -> None:
     found = set(indexed_words(before + question + after))
     assert {word for word in words(question) if len(word) == 2 and is_unspaced(word)} <= found
