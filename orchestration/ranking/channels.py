@@ -77,7 +77,9 @@ def ranking_question(
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
     spoken = ((key, memory.get("speaker")) for key, memory in candidates.memories.items())
     speaker_of = {key: name_key(speaker) for key, speaker in spoken if speaker}
-    weights = weights_for(weights, question, in_roles=not ASKING.isdisjoint(speaker_of.values()))
+    roles = frozenset(speaker_of.values())
+    answered = not speakers and not ANSWERING.isdisjoint(roles)
+    weights = weights_for(weights, question, in_roles=not ASKING.isdisjoint(roles), answered=answered)
     return RankingQuestion(question, lexicons, weights, speakers, speaker_of, state)
 
 

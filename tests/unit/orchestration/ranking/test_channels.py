@@ -270,7 +270,27 @@ def test_nothing_spreads_in_a_question_about_an_order() -> None:
     assert weights_for(ChannelWeights(opening=0.0), Question("x", orders=True)).gain == CHANNEL_WEIGHTS.gain
 
 
+@pytest.mark.parametrize(
+    ("question", "less"),
+    [
+        (Question("my plan", own=True), True),
+        (Question("did you tell me", own=True, others=True), False),
+        (Question("a summary", whole=True), False),
+    ],
+)
+def test_less_spreads_to_what_the_other_side_said_where_the_words_of_the_asker_are_asked_for(
+    question: Question, less: bool
+) -> None:
+    for speaker, answered in (("assistant", True), ("Tom", False)):
+        candidates = of(a_memory("said", speaker="user"), a_memory("answer", speaker=speaker))
+        weights = asked(candidates, question).weights
+        expected = (CHANNEL_WEIGHTS.own_gain, 0.0) if less and answered else (0.85, 0.3)
+        assert (weights.gain, weights.answer) == expected
+    named = asked(candidates, question, lexicon=Lexicon(entities=(CAROLINE,))).weights
+    assert named.gain == CHANNEL_WEIGHTS.gain
+
+
 def test_every_channel_has_a_weight_and_every_weight_a_channel() -> None:
-    no_row_of_their_own = {"named_apart", "answer"}
+    no_row_of_their_own = {"named_apart", "answer", "own_gain"}
     in_table = {channel.weight for channel in CHANNELS} - {"words"}
     assert in_table == {field.name for field in fields(ChannelWeights)} - no_row_of_their_own
