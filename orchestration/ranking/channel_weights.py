@@ -24,9 +24,9 @@ class ChannelWeights:
     question names; `own`: for those of the asker, unless others' are asked for; `other`: for those of the
     answering side, in a question about these. `instruction`: for a standing instruction of the asker that shapes a
     request, at least: it is lifted to the most relevant memory. `breadth`: what a memory loses beside one of its
-    own time, in a broad question. `opening`: for a turn of the asker that opens a session, in a question about an order
-    of events or for a summary. `kind`: for a text that gives a thing of the kind that is asked for. `currency`: 1 where what is now stands
-    above what was, in a question about the present, else 0.
+    own time, in a broad question. `opening`: for a turn of the asker that opens a session, in a question about an
+    order of events or for a summary. `kind`: for a text that gives a thing of the kind that is asked for.
+    `currency`: 1 where what is now stands above what was, in a question about the present, else 0.
     """
 
     likeness: float = 0.5

@@ -275,7 +275,6 @@ def test_nothing_spreads_in_a_question_about_an_order() -> None:
     [
         (Question("my plan", own=True), True),
         (Question("did you tell me", own=True, others=True), False),
-        (Question("a summary", whole=True), False),
     ],
 )
 def test_less_spreads_to_what_the_other_side_said_where_the_words_of_the_asker_are_asked_for(
