@@ -182,7 +182,8 @@ def _spaced(form: str) -> str:
 
 
 def _compile(forms: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
-    return {name: _pattern(form) for name, form in forms.items()}
+    """Patterns by name; what stands on lines of its own in the file belongs together."""
+    return {name: _pattern(form.replace("\n", "")) for name, form in forms.items()}
 
 
 def _relations(forms: Mapping[str, str]) -> dict[str, re.Pattern[str]]:

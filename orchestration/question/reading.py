@@ -22,7 +22,7 @@ ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
-_ASKING: Final = ("self", "others", "whole", "order", "broad")
+_ASKING: Final = ("self", "others", "whole", "order", "broad", "course")
 INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
 """The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
 
@@ -31,10 +31,10 @@ INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
 class Question:
     """A question and what its words say.
 
-    `own`: it is about the asker. `others`: it asks what the other side said, not for its advice
-    now. `broad`: its answer is spread over a
-    conversation. `whole`: it asks for a summary, so that the words of every speaker count. `orders`: it asks in
-    which order things came up. `request`: whether standing instructions of the asker shape the answer.
+    `own`: it is about the asker. `others`: it asks what the other side said, not for its advice now. `broad`: its
+    answer is spread over a conversation. `whole`: it asks for a summary, or how something developed, so that the
+    words of every speaker count. `orders`: it asks in which order things came up. `request`: whether standing
+    instructions of the asker shape the answer.
     `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so. `periods`: those
     that it names; `content`: the question without the phrases that name them, which no text is compared with;
     `of_time_alone`: beside them it names no subject; `general`: it names none, with a time or without. `seeking`:
@@ -61,8 +61,9 @@ class Question:
 def read_question(text: str, now: datetime) -> Question:
     """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before."""
     patterns = asking_patterns(text)
-    own, others, whole, orders, broad = (_says(name, text, patterns) for name in _ASKING)
-    broad = broad or orders
+    own, others, whole, orders, broad, course = (_says(name, text, patterns) for name in _ASKING)
+    whole = whole or (course and not orders)
+    broad = broad or orders or whole
     times, request = read_times(text, now), read_request(text)
     return Question(
         text,
