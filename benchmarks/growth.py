@@ -34,7 +34,7 @@ from api.runtime.runtime import Runtime
 from benchmarks.baselines import indexed_text, rank_all
 from benchmarks.chat_answers import open_store
 from benchmarks.datasets import Conversation, Question, Turn, add_sets, read_sets
-from benchmarks.recall import OURS, answer, rank_again, store
+from benchmarks.recall import OURS, answer, ranked_candidates, store
 from benchmarks.scoring import Report, Score, format_rows, score_groups
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidates, Key
@@ -186,7 +186,7 @@ async def take_step(
         shown = [node.node_id for node in stream.activation_tiers.ordered() if node.node_type == "Turn"]
         step.rankings[OURS].append([turn.removeprefix(prefix) for turn in shown])
         step.milliseconds.append(stream.retrieval_latency_ms)
-        ranked = await rank_again(intention, rt.deps)
+        ranked = await ranked_candidates(intention, rt.deps)
         step.pieces += pieces_of(question, prefix, ranked.candidates, ranked.activation)
     questions = chat.questions
     baselines = rank_all(

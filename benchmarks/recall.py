@@ -219,7 +219,7 @@ async def answer(intention: RetrievalIntention, deps: Deps) -> ConsciousnessStre
     raise RuntimeError(f"degraded: {stream.degraded}")
 
 
-async def rank_again(intention: RetrievalIntention, deps: Deps) -> RankedCandidates:
+async def ranked_candidates(intention: RetrievalIntention, deps: Deps) -> RankedCandidates:
     """Return the ranked candidates of a question. Raises RuntimeError when a query fails at every try."""
     for _ in range(TRIES):
         ranked = await rank_candidates(intention, deps, now())

@@ -26,7 +26,7 @@ from typing import Any, Final
 from api.runtime.runtime import Runtime
 from benchmarks.chat_answers import open_store
 from benchmarks.datasets import Conversation, add_sets, read_sets
-from benchmarks.recall import rank_again, store, turns_in_order
+from benchmarks.recall import ranked_candidates, store, turns_in_order
 from benchmarks.scoring import FIGURES, format_rows, interval
 from orchestration.ranking.activation import activate
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
@@ -105,7 +105,9 @@ async def replay(
         citizen = f"{place}-of-{len(conversations)}"
         await store(conversation, citizen, rt)
         for question in conversation.questions:
-            ranked = await rank_again(RetrievalIntention(query_text=question.text, citizen_id=citizen), rt.deps)
+            ranked = await ranked_candidates(
+                RetrievalIntention(query_text=question.text, citizen_id=citizen), rt.deps
+            )
             figures = {}
             for label, weights in {SHIPPED: CHANNEL_WEIGHTS, **grid}.items():
                 order = activate(ranked.candidates, ranked.extraction.lexicons, ranked.asker, weights).order
