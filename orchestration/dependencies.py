@@ -10,7 +10,9 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
+from orchestration.ranking.feedback import Learned
 from schemas.settings import AppraisalMode
+from schemas.temporal import Instant
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Graphs
@@ -22,6 +24,8 @@ FAR: Final = 3
 """Default of `Deps.far`."""
 MOST_TURNS: Final = 100_000
 """The turns of so many messages are kept in memory, about half a kilobyte each."""
+MOST_LESSONS: Final = 5_000
+"""So many lessons are kept in memory, about two kilobytes each."""
 
 
 class Conversations:
@@ -54,6 +58,29 @@ class Conversations:
             turns -= len(self._kept.pop(next(iter(self._kept))))
 
 
+class KeptLearned:
+    """What the feedback of the latest citizens teaches, by graph, as it was when feedback last changed.
+
+    So a question reads only when that was.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Instant, Learned]] = {}
+
+    def take(self, graph: str, changed_at: Instant) -> Learned | None:
+        """What was kept of the feedback that last changed then."""
+        at, learned = self._kept.get(graph, (None, None))
+        return learned if at == changed_at else None
+
+    def keep(self, graph: str, changed_at: Instant, learned: Learned) -> None:
+        """Keep it; the oldest others are dropped when there are too many lessons."""
+        self._kept.pop(graph, None)
+        self._kept[graph] = (changed_at, learned)
+        lessons = sum(len(kept.lessons) for _, kept in self._kept.values())
+        while lessons > MOST_LESSONS and len(self._kept) > 1:
+            lessons -= len(self._kept.pop(next(iter(self._kept)))[1].lessons)
+
+
 @dataclass(frozen=True, slots=True)
 class Deps:
     """The dependencies of a flow, made once when the service starts.
@@ -62,7 +89,7 @@ class Deps:
     that have none. `appraisal`: how a text is appraised at writing. `names`: new texts make memories of the names
     in them. `far`: a query follows links for a second hop only from so many of its first memories.
     `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `conversations`:
-    whose turn it is to store messages of one.
+    whose turn it is to store messages of one. `learned`: what feedback teaches, as it was last read.
     """
 
     connection: Connection
@@ -77,6 +104,7 @@ class Deps:
     far: int = FAR
     half_life_days: float = 30.0
     conversations: Conversations = field(default_factory=Conversations)
+    learned: KeptLearned = field(default_factory=KeptLearned)
 
     def graph(self, name: str) -> Graph:
         """A handle for the graph; the graph itself need not exist."""

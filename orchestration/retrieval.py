@@ -16,12 +16,14 @@ from orchestration.graph_queries.execution import QueryResult, collect_candidate
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.filters import FilterReading, read_filters
 from orchestration.graph_queries.six_queries import prepare_queries
+from orchestration.mind.feedback import learned_factors, read_learned
 from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.consciousness_score import FOCUS
+from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
 from orchestration.stream_completion import AddedVersions, StageTimer, add_versions, complete, let_others_run
@@ -37,7 +39,8 @@ from substrate.text import count_of
 class RankedCandidates(NamedTuple):
     """The candidates of an intention and their order, with what the queries and models answered on the way.
 
-    `evidence` is that of the ranking by relevance: another order answers the question as well.
+    `evidence` is that of the ranking by relevance: another order answers the question as well. `learned`: from the
+    feedback of the citizen.
     """
 
     view: View
@@ -50,6 +53,7 @@ class RankedCandidates(NamedTuple):
     model_calls: tuple[ModelCall, ...]
     timer: StageTimer
     filtered: FilterReading
+    learned: Learned = NOTHING_LEARNED
 
 
 async def retrieve_consciousness_context(
@@ -75,17 +79,25 @@ async def retrieve_consciousness_context(
         return await complete(stream, intention, view, deps, timer=timer)
 
 
-async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instant) -> RankedCandidates:
-    """From reading the question to the order of the memories that were found. Raises as the whole retrieval."""
+async def rank_candidates(
+    intention: RetrievalIntention, deps: Deps, now: Instant, *, learned: Learned | None = None
+) -> RankedCandidates:
+    """From reading the question to the order of the memories that were found. Raises as the whole retrieval.
+
+    `learned`: what feedback teaches; None for that of the citizen.
+    """
     scope, timer = choose_scope(intention, now), StageTimer()
     view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
     timer.end("open")
     moment = scope.moment(now)
     zone = find_zone(intention.time_zone)
     question = read_question(intention.query_text, to_datetime(moment).astimezone(zone))
-    extraction, filtered = await asyncio.gather(
-        extract(question, view, deps), read_filters(intention.filters, view)
+    extraction, filtered, own = await asyncio.gather(
+        extract(question, view, deps),
+        read_filters(intention.filters, view),
+        read_learned(intention.citizen_id, scope, deps),
     )
+    learned = own if learned is None else learned
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
     question, event_results = await with_event_periods(question, lexicons, view, deps, zone=zone)
     timer.end("embed_and_extract")
@@ -99,7 +111,7 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
         results = await run_all(requests)
         timer.end("six_queries")
         candidates = collect_candidates(results, lexicons, scope.known.end)
-        activation = activate(candidates, lexicons, asker, deps.channel_weights)
+        activation = activate(candidates, lexicons, asker, deps.channel_weights, learned=learned)
         answers = [score for score in activation.order if score.key not in activation.instructions]
         evidence = gather_evidence(question, candidates, answers, lexicons)
         if intention.plurality is not None:
@@ -119,6 +131,7 @@ async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instan
         model_calls,
         timer,
         filtered,
+        learned,
     )
 
 
@@ -161,8 +174,10 @@ def build_report(
             *note_unfollowed(ranked.results),
             *_note_former(ranked, intention.temporal_mode),
             *versions.notes,
+            *ranked.learned.notes,
         ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
         model_calls=ranked.model_calls,
         answer=rate_answer(ranked.evidence, model),
+        learned=learned_factors(ranked.learned) if ranked.learned.lessons else None,
     )

@@ -1,13 +1,26 @@
-"""The state, identity and learning moments of a citizen."""
+"""The state, identity and learning moments of a citizen, and its feedback on answers."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from schemas.base import AtMost, CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit, rewrite_map_schema
+from schemas.base import (
+    AtMost,
+    CitizenId,
+    Emotions,
+    Frozen,
+    Identifier,
+    Name,
+    Request,
+    ShortText,
+    Unit,
+    rewrite_map_schema,
+)
+from schemas.intention import ALL_LEVELS, Levels, QueryText
+from schemas.memory import Level
 from schemas.paging import Cursor, Paged
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import KnownMoment, Moment
@@ -199,3 +212,83 @@ class Identity(Frozen):
     state: CitizenState
     next: str | None = None
     notes: tuple[str, ...] = ()
+
+
+def _each_once(ids: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+MemoryIds = Annotated[tuple[Identifier, ...], AtMost(50), AfterValidator(_each_once)]
+"""Ids of memories, without repeats, in the order given."""
+
+
+class Feedback(Request):
+    """Which memories answered a question (`used`), and which did not (`wrong`): at least one of either.
+
+    The question is that of `retrieve`, with what it was asked with. Sent again with the same `feedback_id` it
+    counts once.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["used"]}, {"required": ["wrong"]}]})
+
+    query_text: QueryText
+    used: MemoryIds = ()
+    wrong: MemoryIds = ()
+    query_levels: Levels = ALL_LEVELS
+    as_of_time: Moment | None = None
+    known_at: KnownMoment | None = None
+    feedback_id: Identifier | None = None
+
+    @model_validator(mode="after")
+    def _says_something_once(self) -> Self:
+        if not self.used and not self.wrong:
+            raise ValueError("used and wrong are both empty; name at least one memory")
+        both = [name for name in self.used if name in self.wrong]
+        if both:
+            raise ValueError(f"{', '.join(both)} cannot be both used and wrong")
+        return self
+
+    def asked_with(self) -> dict[str, Any]:
+        """The question with what it was asked with, as values of JSON."""
+        fields = {"query_text", "query_levels", "as_of_time", "known_at"}
+        return self.model_dump(mode="json", include=fields, exclude_none=True)
+
+
+class FeedbackRecord(Frozen):
+    """A feedback as it was told, at `told_at`. `query_levels`, `as_of_time`, `known_at`: what was asked with."""
+
+    feedback_id: str
+    told_at: datetime
+    query_text: str
+    query_levels: tuple[Level, ...]
+    as_of_time: datetime | None = None
+    known_at: datetime | None = None
+    used: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+
+class LearnedFactors(Frozen):
+    """What a citizen's feedback does to its questions: `told` is how many feedbacks stand.
+
+    `factors`: by family of channels what their weights are multiplied by, in [0.5, 2]; empty without feedback.
+    """
+
+    told: int = 0
+    factors: dict[str, float] = Field(default_factory=dict)
+
+
+class FeedbackPage(Frozen):
+    """Feedback of a citizen, oldest first, and what all of it does now; `next` is the cursor of the next page."""
+
+    citizen_id: CitizenId
+    feedback: tuple[FeedbackRecord, ...]
+    learned: LearnedFactors
+    next: str | None = None
+
+
+class FeedbackTakenBack(Frozen):
+    """How many feedbacks were taken back, and what the others do now."""
+
+    citizen_id: CitizenId
+    taken_back: int
+    learned: LearnedFactors

@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from schemas.base import Frozen
-from schemas.citizen import CitizenState
+from schemas.citizen import CitizenState, LearnedFactors
 from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream_parts import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
@@ -105,7 +105,8 @@ class ConsciousnessStream(Frozen):
     cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit
     `max_tokens`; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
     `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
-    memories from which what was neither given nor kept was derived; null for a question.
+    memories from which what was neither given nor kept was derived; null for a question. With `explain`, `learned`
+    is what the feedback of the citizen did to its question; null without feedback.
     """
 
     intention_id: str
@@ -135,3 +136,4 @@ class ConsciousnessStream(Frozen):
     omitted: int = 0
     model_calls: tuple[ModelCall, ...] = ()
     state: CitizenState | None = None
+    learned: LearnedFactors | None = None

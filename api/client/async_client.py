@@ -13,6 +13,7 @@ import httpx
 from starlette.types import ASGIApp
 
 from api.client import fields
+from api.client.citizens import CitizenCalls
 from api.client.conversations import ConversationCalls
 from api.client.transport import (
     ATTEMPTS,
@@ -25,9 +26,7 @@ from api.client.transport import (
     quote_segment,
     read_connection,
 )
-from orchestration.mind.dissonance import count_recurring
 from schemas.association import Associations, TagWalk
-from schemas.citizen import CitizenPage, CitizenState, Identity, LearningMoments, StateChange, StateHistory, WhoIs
 from schemas.commands import (
     Command,
     Correct,
@@ -70,7 +69,7 @@ INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
 
-class AsyncSubstrate(ConversationCalls):
+class AsyncSubstrate(ConversationCalls, CitizenCalls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
     Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.
@@ -145,12 +144,6 @@ class AsyncSubstrate(ConversationCalls):
     ) -> Associations:
         """Memories that match the words of a question, and others that their tags and links lead to."""
         return await self._request(Associations, Call("POST", "/v1/associate", collect_fields(walk, given)))
-
-    async def identity(self, whose: WhoIs | None = None, /, **given: Unpack[fields.IdentityFields]) -> Identity:
-        """Who the citizen is, or was: the entities that most of its memories point to."""
-        body = collect_fields(whose, given)
-        citizen = quote_segment(body.pop("citizen_id", None))
-        return await self._request(Identity, Call("GET", f"/v1/citizens/{citizen}/identity", params=body))
 
     async def remember(
         self, command: Remember | None = None, /, **given: Unpack[fields.RememberFields]
@@ -267,36 +260,6 @@ class AsyncSubstrate(ConversationCalls):
         return await self._request(
             WriteReceipt, Call("GET", f"/v1/receipts/{quote_segment(command_id)}", params=where)
         )
-
-    async def list_citizens(self, /, **page: Unpack[fields.PageFields]) -> CitizenPage:
-        """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""
-        return await self._request(CitizenPage, Call("GET", "/v1/citizens", params=page))
-
-    async def state(self, citizen_id: str, /, **when: Unpack[fields.MomentFields]) -> CitizenState:
-        """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
-        path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
-        return await self._request(CitizenState, Call("GET", path, params=when))
-
-    async def state_history(self, citizen_id: str, /, **page: Unpack[fields.PageFields]) -> StateHistory:
-        """One page of the records of the state; `cursor` is the `next` of the page before."""
-        path = f"/v1/citizens/{quote_segment(citizen_id)}/state/history"
-        return await self._request(StateHistory, Call("GET", path, params=page))
-
-    async def set_state(
-        self, citizen_id: str, change: StateChange | None = None, /, **given: Unpack[fields.StateFields]
-    ) -> CitizenState:
-        """Set the fields given, from `valid_at` or now on; the others stay."""
-        path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
-        return await self._request(CitizenState, Call("PUT", path, collect_fields(change, given)))
-
-    async def dissonances(self, citizen_id: str, /, **filters: Unpack[fields.LearningFields]) -> LearningMoments:
-        """Every belief that changed, and how often each correction pattern recurs.
-
-        With `limit` or `cursor` only one page; with `known_at` as it was known then.
-        """
-        call = Call("GET", f"/v1/citizens/{quote_segment(citizen_id)}/dissonances", params=filters)
-        learned = await self._request_all_pages(LearningMoments, call, "dissonances")
-        return learned.model_copy(update={"recurring": tuple(count_recurring(learned.dissonances))})
 
     async def erase_memory(
         self, command: EraseMemory | None = None, /, **given: Unpack[fields.EraseMemoryFields]

@@ -174,6 +174,17 @@ class StateFields(TypedDict, total=False):
     valid_at: Time | None
 
 
+class FeedbackFields(MomentFields, total=False):
+    """A `Feedback`; `query` is `query_text`."""
+
+    query_text: str
+    query: str
+    used: Words
+    wrong: Words
+    query_levels: Sequence[AnyLevel]
+    feedback_id: str | None
+
+
 class CommandFields(CitizenFields, total=False):
     command_id: str | None
     level: AnyLevel

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
-from schemas.citizen import AttachedRule, CitizenState, Identity
+from schemas.citizen import AttachedRule, CitizenState, FeedbackRecord, Identity
 from schemas.commands import WriteReceipt
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
 from schemas.responses import HeardReport
@@ -200,6 +200,16 @@ class IdentityValues(Noticed):
             goal=identity.state.goal,
             **identity.model_dump(include={"citizen_id", "as_of_time", "known_at", "notes"}),
         )
+
+
+class FeedbackValues(Frozen):
+    feedback_id: str
+    used: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, told: FeedbackRecord) -> FeedbackValues:
+        return cls(feedback_id=told.feedback_id, used=told.used, wrong=told.wrong)
 
 
 class StateValues(Noticed):

@@ -19,6 +19,7 @@ from schemas.base import (
     Unit,
     Whole,
 )
+from schemas.citizen import MemoryIds
 from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, QueryMode, TimeZone, check_not_blank
@@ -224,6 +225,19 @@ class HearArguments(Arguments):
     message_id: Annotated[
         Identifier | None, Field(description="The id of the message, if it has one: sent again it is stored once.")
     ] = None
+
+
+class FeedbackArguments(Arguments):
+    citizen_id: CitizenArgument
+    query: Annotated[
+        Text,
+        Field(min_length=1, max_length=20_000, description="The question, as it was recalled with."),
+        AfterValidator(check_not_blank),
+    ]
+    used: Annotated[MemoryIds, Field(description="Ids of the recalled memories that answered it.")] = ()
+    wrong: Annotated[MemoryIds, Field(description="Ids of those that were wrong for it.")] = ()
+    as_of_time: AsOfArgument = None
+    known_at: KnownAtArgument = None
 
 
 class SetStateArguments(Arguments):

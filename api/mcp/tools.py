@@ -13,6 +13,7 @@ from api.mcp import answers
 from api.mcp.arguments import (
     Arguments,
     CorrectArguments,
+    FeedbackArguments,
     HearArguments,
     HistoryArguments,
     IdentityArguments,
@@ -139,6 +140,13 @@ async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer:
     return _receipt_answer("related", await client.relate(**_fields(given)))
 
 
+async def feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
+    told = await client.tell_feedback(
+        given.citizen_id, query=given.query, used=given.used, wrong=given.wrong, **_times(given)
+    )
+    return ToolAnswer(f"kept as {told.feedback_id}", answers.FeedbackValues.of(told))
+
+
 async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAnswer:
     state = await client.set_state(given.citizen_id, **_fields(given, "citizen_id"))
     values = answers.StateValues.of(state)
@@ -228,6 +236,16 @@ TOOLS: Final[Sequence[Tool]] = (
         extra=True,
     ),
     Tool(
+        "feedback",
+        "Say what helped",
+        "Say which recalled memories answered a question, and which were wrong: later answers go by it.",
+        FeedbackArguments,
+        answers.FeedbackValues,
+        feedback,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
         "relate",
         "Relate two memories",
         "Store a link between two memories, with what the citizen felt and wanted.",
@@ -280,7 +298,7 @@ def split_names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-def _times(given: RecallArguments | IdentityArguments) -> MomentFields:
+def _times(given: RecallArguments | IdentityArguments | FeedbackArguments) -> MomentFields:
     """The times of a question. `as_of_time` alone asks what was true then, as known now."""
     if given.as_of_time is None:
         return {} if given.known_at is None else {"known_at": given.known_at}

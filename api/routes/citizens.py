@@ -1,10 +1,10 @@
-"""Citizens: their list, their state, what they learned, their identity, their export and erasure."""
+"""Citizens: their list, their state, what they learned, their identity, feedback, export and erasure."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -14,17 +14,23 @@ from api.request_parsing.erasures import ErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.security.exports import ReservedExport, stream_blocks
-from api.security.permissions import CITIZENS, ERASURE, CurrentCaller, citizen_may, requires
+from api.security.permissions import CITIZENS, ERASURE, FEEDBACK, CurrentCaller, citizen_may, requires
+from orchestration.mind import feedback as told_feedback
 from orchestration.mind import state as citizen
 from orchestration.mind.identity import read_identity
 from orchestration.mind.learning import learning_page
+from orchestration.telling import tell
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from schemas.base import CitizenId, Request
+from schemas.base import CitizenId, Identifier, Request
 from schemas.citizen import (
     AsOf,
     CitizenPage,
     CitizenState,
+    Feedback,
+    FeedbackPage,
+    FeedbackRecord,
+    FeedbackTakenBack,
     Identity,
     LearningMoments,
     LearningPage,
@@ -154,3 +160,44 @@ async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: O
     for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
         whose = whose.with_note(note)
     return await read_identity(whose, runtime.deps, now)
+
+
+FeedbackInPath = Annotated[
+    Identifier, Path(description="The id of the feedback; percent-encode special characters.")
+]
+
+
+@router.post("/{citizen_id}/feedback", status_code=201, operation_id="tell_feedback")
+@requires(FEEDBACK)
+async def tell_feedback(
+    citizen_id: CitizenId, told: Feedback, runtime: OpenRuntime, now: Now, response: Response
+) -> FeedbackRecord:
+    """Say which memories answered a question, and which did not: later questions like it go by that.
+
+    The 200 latest of a citizen are kept. `Substrate-Notes` lists what was assumed.
+    """
+    add_notes(response, told)
+    return await tell(citizen_id, told, runtime.deps, now)
+
+
+@router.get("/{citizen_id}/feedback", operation_id="list_feedback")
+@requires(citizen_may("read"))
+async def feedback(citizen_id: CitizenId, query: Annotated[Paged, Query()], runtime: OpenRuntime) -> FeedbackPage:
+    """What the citizen told, a page at a time, oldest first, and what all of it does to its questions now."""
+    return await told_feedback.list_feedback(citizen_id, query, runtime.deps)
+
+
+@router.delete("/{citizen_id}/feedback/{feedback_id}", operation_id="take_back_feedback")
+@requires(citizen_may("write"))
+async def take_back_feedback(
+    citizen_id: CitizenId, feedback_id: FeedbackInPath, runtime: OpenRuntime, now: Now
+) -> FeedbackTakenBack:
+    """Take one feedback back: from now on it is as if it had never been told."""
+    return await told_feedback.take_back(citizen_id, [feedback_id], runtime.deps, now)
+
+
+@router.delete("/{citizen_id}/feedback", operation_id="take_back_all_feedback")
+@requires(citizen_may("write"))
+async def take_back_all_feedback(citizen_id: CitizenId, runtime: OpenRuntime, now: Now) -> FeedbackTakenBack:
+    """Take all feedback of the citizen back: from now on it is as if none had ever been told."""
+    return await told_feedback.take_back(citizen_id, None, runtime.deps, now)

@@ -296,22 +296,38 @@ def _check_question(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require(Level.N1, question.citizen_id, "read")
     if isinstance(question, StreamRequest) and question.apply_feedback:
         caller.require(Level.N1, question.citizen_id, "write")
+    return {**arguments, name: _narrowed(question, question.citizen_id, caller)}
+
+
+def _narrowed(question: Any, citizen_id: str, caller: Caller) -> Any:
+    """The question without the shared levels that the caller may not read, or Forbidden where it names them."""
     levels = question.query_levels
     readable = caller.readable(levels)
     if readable == levels:
-        return arguments
+        return question
     if "query_levels" in question.model_fields_set:
         for level in levels:
-            caller.require(level, question.citizen_id, "read")
+            caller.require(level, citizen_id, "read")
     omitted = ", ".join(level for level in levels if level not in readable)
     narrowed = question.model_copy(update={"query_levels": readable})
-    return {**arguments, name: narrowed.with_note(f"{omitted} was left out: the key may not read it")}
+    return narrowed.with_note(f"{omitted} was left out: the key may not read it")
 
 
 QUESTION: Final = Permission(
     "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3",
     _check_question,
     _path_check_anywhere("read", shared=False),
+)
+
+
+def _check_feedback(caller: Caller, arguments: Arguments) -> Arguments:
+    citizen_id = arguments["citizen_id"]
+    caller.require(Level.N1, citizen_id, "write")
+    return {**arguments, "told": _narrowed(arguments["told"], citizen_id, caller)}
+
+
+FEEDBACK: Final = citizen_may("write")._replace(
+    description="citizen:ID:write; LEVEL:read for N2 and N3", check=_check_feedback
 )
 
 
@@ -371,21 +387,18 @@ CONVERSATION: Final = Permission(
 """For whole conversations: their records have the source ingestion, facts drawn from them the source tool."""
 
 
-def _check_file(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(Level.N1, arguments["file"].citizen_id, "write")
-    caller.require_source(Source.INGESTION)
-    return arguments
+def _ingests(name: str) -> Permission:
+    """Requires to write for the citizen of the argument `name`, with the source ingestion."""
+
+    def check(caller: Caller, arguments: Arguments) -> Arguments:
+        caller.require(Level.N1, arguments[name].citizen_id, "write")
+        caller.require_source(Source.INGESTION)
+        return arguments
+
+    return Permission("citizen:ID:write", check, _path_check_anywhere("write", shared=False))
 
 
-FILE: Final = Permission("citizen:ID:write", _check_file, _path_check_anywhere("write", shared=False))
+FILE: Final = _ingests("file")
 """For files of other programs: their records have the source ingestion."""
-
-
-def _check_turns(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(Level.N1, arguments["turns"].citizen_id, "write")
-    caller.require_source(Source.INGESTION)
-    return arguments
-
-
-TURNS: Final = Permission("citizen:ID:write", _check_turns, _path_check_anywhere("write", shared=False))
+TURNS: Final = _ingests("turns")
 """For messages of a conversation: their records have the source ingestion."""

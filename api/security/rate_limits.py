@@ -28,7 +28,8 @@ RATE_HEADERS: Final = ("RateLimit-Policy", "RateLimit")
 
 def request_cost(method: str, path: str) -> int:
     """How many requests this one counts as: searching a whole memory costs more than reading or writing a part."""
-    if method == "POST" and path in QUESTION_PATHS:
+    asks_again = path.startswith("/v1/citizens/") and path.endswith("/feedback")
+    if method == "POST" and (path in QUESTION_PATHS or asks_again):
         return QUESTION_COST
     if method == "GET" and path.startswith("/v1/citizens/"):
         return _CITIZEN_READ_COSTS.get(path.rpartition("/")[2], 1)

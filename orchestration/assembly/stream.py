@@ -25,6 +25,7 @@ from orchestration.ranking.plurality import spread_over_weeks
 from orchestration.traversal.graph import build_graph
 from orchestration.traversal.paths import Identity
 from orchestration.validation import memory_verdicts, metadata_report
+from schemas.citizen import LearnedFactors
 from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, Source, describe_unreadable
 from schemas.stream import (
@@ -45,7 +46,10 @@ EMOTIONAL_THEMES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """How the retrieval went; the caller measured it. `answer` says how well it answers; None for a waking."""
+    """How the retrieval went; the caller measured it. `answer` says how well it answers; None for a waking.
+
+    `learned`: what feedback did to it; None without feedback.
+    """
 
     retrieved_at: datetime
     timings: Sequence[QueryTiming]
@@ -54,6 +58,7 @@ class RetrievalReport:
     patterns: Sequence[ResolutionPattern] = ()
     model_calls: Sequence[ModelCall] = ()
     answer: Answer | None = None
+    learned: LearnedFactors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,7 @@ def assemble(
         entities=tuple(report.entities),
         omitted=len(whole.order) - len(shown.order),
         model_calls=tuple(report.model_calls),
+        learned=report.learned if options.explain else None,
     )
     return _with_text(stream, shown) if options.form == "compact" else stream
 

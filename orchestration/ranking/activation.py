@@ -12,6 +12,7 @@ from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import WISH_PART, final_order, ranking_question, relevance_parts
 from orchestration.ranking.currency import compare_hits, fold_duplicates
+from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
 
@@ -54,6 +55,8 @@ def activate(
     lexicons: Mapping[Level, Lexicon],
     asker: Asker,
     weights: ChannelWeights = CHANNEL_WEIGHTS,
+    *,
+    learned: Learned = NOTHING_LEARNED,
 ) -> Activation:
     """The candidates in the order of their consciousness scores.
 
@@ -61,7 +64,7 @@ def activate(
     """
     if not candidates.memories:
         return Activation((), {})
-    question = ranking_question(asker.question, candidates, lexicons, weights, state=asker.state)
+    question = ranking_question(asker.question, candidates, lexicons, weights, state=asker.state, learned=learned)
     parts = relevance_parts(candidates, question)
     relevance = {key: sum(scores.values()) for key, scores in parts.items()}
     greatest = max(1.0, max(relevance.values()))

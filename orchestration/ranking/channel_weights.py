@@ -27,6 +27,7 @@ class ChannelWeights:
     own time, in a broad question. `opening`: for a turn of the asker that opens a session, in a question about an
     order of events or for a summary. `kind`: for a text that gives a thing of the kind that is asked for.
     `currency`: 1 where what is now stands above what was, in a question about the present, else 0.
+    `use`: for a memory that the asker said to have used for a question like this one.
     """
 
     likeness: float = 0.5
@@ -45,6 +46,7 @@ class ChannelWeights:
     opening: float = 0.4
     kind: float = 0.1
     currency: float = 1.0
+    use: float = 1.0
 
     @property
     def words(self) -> float:

@@ -22,6 +22,7 @@ from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
 from orchestration.ranking.consciousness_score import Score, stands_out
+from orchestration.ranking.feedback import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.instructions import (
     LEFT_BEFORE,
     choose_instructions,
@@ -50,7 +51,7 @@ class RankingQuestion:
     `speakers`: the speakers that the question names, and `speaker_of`: the speaker of each candidate that has one,
     both by `name_key`. `state`: goal and emotions that links are weighed by. While channels run, `parts` holds the
     scores of those before, by candidate and part; `base` the sum of the base parts of each candidate; `scores` the
-    final order, best first. `comparison`: which of them tell of a change.
+    final order, best first. `comparison`: which of them tell of a change. `learned`: from feedback.
     """
 
     question: Question
@@ -63,6 +64,7 @@ class RankingQuestion:
     base: Mapping[Key, float] = field(default_factory=dict)
     scores: Sequence[Score] = ()
     comparison: currency.Comparison = currency.NO_COMPARISON
+    learned: Learned = NOTHING_LEARNED
 
 
 def ranking_question(
@@ -72,15 +74,17 @@ def ranking_question(
     weights: ChannelWeights,
     *,
     state: State = NO_STATE,
+    learned: Learned = NOTHING_LEARNED,
 ) -> RankingQuestion:
-    """The question with the weights that suit it, and the speakers that it and the candidates name."""
+    """The question with the weights for it and its asker, and the speakers that it and the candidates name."""
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
     spoken = ((key, memory.get("speaker")) for key, memory in candidates.memories.items())
     speaker_of = {key: name_key(speaker) for key, speaker in spoken if speaker}
     roles = frozenset(speaker_of.values())
     answered = not speakers and not ANSWERING.isdisjoint(roles)
+    weights = adjusted(weights, learned.factors)
     weights = weights_for(weights, question, in_roles=not ASKING.isdisjoint(roles), answered=answered)
-    return RankingQuestion(question, lexicons, weights, speakers, speaker_of, state)
+    return RankingQuestion(question, lexicons, weights, speakers, speaker_of, state, learned=learned)
 
 
 def likeness_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -265,6 +269,18 @@ def _brought_up(question: RankingQuestion) -> frozenset[Key]:
     return frozenset(key for key, speaker in question.speaker_of.items() if speaker in ASKING)
 
 
+def use_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """What the asker's feedback says of a memory for questions like this one, in [−0.5, 1] × weight.
+
+    A wrong memory loses at most the relevance that it has.
+    """
+    if not weight or not question.learned.lessons:
+        return {}
+    priors = use_priors(question.learned.lessons, question_words(question.lexicons))
+    told = ((key, weight * priors[key[1]]) for key in candidates.memories if priors.get(key[1]))
+    return {key: max(score, -sum(question.parts[key].values())) for key, score in told}
+
+
 def breadth_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The place of each candidate, from 0, in an order that spreads the best over time; for a broad question.
 
@@ -342,6 +358,7 @@ CHANNELS: Final = (
     Channel("kind", kind_score, "kind", "relevance"),
     Channel("opening", opening_score, "opening", "relevance"),
     Channel("instruction", instruction_score, WISH_PART, "relevance"),
+    Channel("use", use_score, "use", "relevance"),
     Channel("currency", currency_order, currency.PART, "order"),
     Channel("breadth", breadth_order, "breadth", "order"),
     Channel("opening", exchange_order, "exchange", "order"),

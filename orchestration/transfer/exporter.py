@@ -124,7 +124,7 @@ class _GraphReader:
         self.sorter.add(sort_key(line), encode(line))
 
     def _add_lone(self, node: StoredNode) -> None:
-        """Add a tag, a state or a receipt; all other nodes are added with their memory."""
+        """Add a tag, a state, a receipt or a feedback; all other nodes are added with their memory."""
         if node.properties is None or "ConsciousnessNode" in node.labels:
             return
         [label, *_] = node.labels
@@ -227,7 +227,7 @@ class _KnownGraphReader(_GraphReader):
             past = self._state.take(properties)
             if past is not None:
                 self._add({"kind": "node", "label": PAST_STATE, "properties": past})
-        elif label == "Receipt" and properties["created_at"] <= self._known_at:
+        elif label in ("Receipt", "Feedback") and properties["created_at"] <= self._known_at:
             super()._add_lone(node)
 
     def _add_memory(self, memory: MemoryLines) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from orchestration.mind.feedback import lesson_of, record_of
 from orchestration.mind.state import state_fields, state_record
 from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, sort_key
 from orchestration.transfer.record_consistency import Line, LineFault, RecordCheck, identity_of
@@ -29,8 +30,10 @@ from substrate.store.archive import (
     STATE_LABELS,
     UNIQUE_PROPERTY,
     VECTORS,
+    RowKind,
     StoredLink,
 )
+from substrate.store.feedback import feedback_of
 
 REMEDY: Final = "Take another copy of the file, or export again; nothing was imported."
 _PROPERTY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -231,6 +234,8 @@ def _check_node(line: Line, level: Level) -> None:
     _check_unique(line["label"], line["properties"])
     if line["label"] in STATE_LABELS:
         _check_state(line["label"], line["properties"])
+    if line["label"] == RowKind.FEEDBACK:
+        _check_feedback(line["properties"])
 
 
 def _check_state(label: str, properties: Mapping[str, Any]) -> None:
@@ -243,6 +248,12 @@ def _check_state(label: str, properties: Mapping[str, Any]) -> None:
         raise LineFault("its cell does not match its times")
     if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
         raise LineFault("the current state has an end")
+
+
+def _check_feedback(properties: Mapping[str, Any]) -> None:
+    feedback = feedback_of(properties)
+    _validate("feedback", lambda: record_of(feedback))
+    _validate("lesson", lambda: lesson_of(feedback))
 
 
 def _check_tag(line: Line, level: Level) -> None:

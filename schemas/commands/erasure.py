@@ -37,7 +37,8 @@ type Erase = EraseMemory | EraseEpisode | EraseCitizen
 class Removed(Frozen):
     """The number of removed items.
 
-    `records`: past records; `passages`: parts of long texts; `states`: records of the citizen's own state.
+    `records`: past records; `passages`: parts of long texts; `states`: records of the citizen's own state;
+    `feedback`: what the citizen told of answers that named such a memory.
     """
 
     memories: int = 0
@@ -49,6 +50,7 @@ class Removed(Frozen):
     tags: int = 0
     receipts: int = 0
     states: int = 0
+    feedback: int = 0
 
 
 class ErasureReport(Frozen):

@@ -35,7 +35,7 @@ _BESIDE: Final = (*TRACE_LABELS, "PastVersion", "Passage", "SubstrateMeta")
 PAST_STATE: Final = "PastState"
 STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 """The labels of the current record of a citizen's state, and of its past records."""
-LONE_LABELS: Final = (*STATE_LABELS, "Receipt")
+LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback")
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset(
     ("ConsciousnessNode", "PastVersion", "Passage", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
@@ -169,6 +169,7 @@ class RowKind(StrEnum):
     STATE = STATE_LABELS[0]
     PAST_STATE = PAST_STATE
     RECEIPT = "Receipt"
+    FEEDBACK = "Feedback"
     TAG = "tag"
     MEMORY = "memory"
     RECORD = "record"

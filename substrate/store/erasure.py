@@ -17,6 +17,7 @@ from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.store.archive import STATE_LABELS, count_stored, draft_names
+from substrate.store.feedback import take_back_naming
 from substrate.store.passages import erase_passages
 
 MEMORIES_AT_ONCE: Final = 20
@@ -157,7 +158,7 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
 
 
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
-    """Erase memories with their records, traces, links and receipts; returns the number of each kind.
+    """Erase memories with their records, traces, links, receipts and feedback; returns the number of each kind.
 
     A repeated call finishes an interrupted one.
     """
@@ -175,6 +176,7 @@ async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
     while (row := await _write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
         removed += Counter(records=row[0], traces=row[1])
     removed["receipts"] += await erase_receipts(graph, ids, [])
+    removed["feedback"] += await take_back_naming(graph, ids)
     removed += Counter((await erase_passages(graph, ids))._asdict())
     row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
     return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
@@ -276,6 +278,7 @@ async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Co
         tags=labels.get("Tag", 0),
         receipts=labels.get("Receipt", 0),
         states=sum(labels.get(label, 0) for label in STATE_LABELS),
+        feedback=labels.get("Feedback", 0),
     )
 
 

@@ -72,6 +72,8 @@ class Aim(NamedTuple):
     def _value(self, name: str, schema: Mapping[str, Any]) -> Any:
         schema = self._resolved(schema)
         aimed = {"citizen_id": self.citizen, "level": "N1"} | dict.fromkeys(OF_A_MEMORY, self.memory)
+        if name == "used":
+            return [self.memory]
         if name in aimed:
             return aimed[name]
         for choice in FIRST_OF if "properties" not in schema else ():

@@ -18,7 +18,7 @@ from tests.acceptance.test_mcp import ROOT, over_http, text_of
 from tests.acceptance.test_mcp_descriptions import stored_lines, told
 
 USUAL = {"recall", "wake", "remember", "correct", "history", "identity"}
-EXTRAS = {"hear", "resolve", "set_state", "relate", "retract", "undo"}
+EXTRAS = {"hear", "resolve", "set_state", "feedback", "relate", "retract", "undo"}
 
 
 class EveryTool(Service):

@@ -1108,6 +1108,21 @@ UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, n.fingerprint;
 
+// feedback
+MATCH (f:Feedback)
+RETURN f.id, f.created_at, f.question, f.used, f.wrong, f.lesson;
+
+// feedback_at
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN coalesce(m.feedback_at, 0)
+LIMIT 1;
+
+// feedback_naming
+// :params $ids
+MATCH (f:Feedback)
+WHERE any(x IN f.used + f.wrong WHERE x IN $ids)
+RETURN f.id;
+
 // felt_at_ends
 // :params $ids
 UNWIND $ids AS id
@@ -4389,6 +4404,13 @@ CREATE (n:CitizenState)
 SET n = r.properties
 SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.properties.goal),
     drives: intern(r.properties.drives)}
+RETURN count(n);
+
+// put_feedback
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:Feedback)
+SET n = r.properties
 RETURN count(n);
 
 // put_links
@@ -9171,6 +9193,36 @@ OPTIONAL MATCH (t:Tag)
 WHERE t.name IN $names
 RETURN t.name, indegree(t, 'TAGGED'), size
 ORDER BY t.name;
+
+// take_back_feedback
+// :params $at, $ids
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+MATCH (f:Feedback)
+WITH m, at, collect(f) AS told
+WITH m, at, [f IN told WHERE f.id IN $ids] AS gone, size(told) AS stood
+WITH m, at, gone, size(gone) AS taken, stood
+FOREACH (f IN gone |
+  DELETE f
+)
+SET m.clock = at, m.feedback_at = CASE WHEN stood > taken THEN at ELSE null END
+RETURN taken;
+
+// tell_feedback
+// :params $at, $dropped, $record, $seen
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+WHERE coalesce(m.feedback_at, 0) = $seen
+OPTIONAL MATCH (o:Feedback)
+WHERE o.id IN $dropped
+WITH m, at, collect(o) AS gone
+FOREACH (o IN gone |
+  DELETE o
+)
+CREATE (f:Feedback)
+SET f = $record
+SET f.created_at = at, m.clock = at, m.feedback_at = at
+RETURN at;
 
 // texts_with
 // :params $but, $kinds, $open, $roles, $sources, $words

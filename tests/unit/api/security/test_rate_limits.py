@@ -17,6 +17,8 @@ from schemas.settings import AuthSettings
         ("GET", "/v1/citizens/ada/export", EXPORT_COST),
         ("GET", "/v1/citizens/ada/identity", QUESTION_COST),
         ("GET", "/v1/citizens/ada/state", 1),
+        ("POST", "/v1/citizens/ada/feedback", QUESTION_COST),
+        ("GET", "/v1/citizens/ada/feedback", 1),
         ("DELETE", "/v1/citizens/export", 1),
         ("POST", "/v1/memories", 1),
     ],

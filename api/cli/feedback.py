@@ -1,0 +1,125 @@
+"""`substrate feedback`: say which memories answered a question, list what was said, or take it back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import formatting, options, support
+from orchestration.mind.feedback import list_feedback, take_back
+from orchestration.telling import tell
+from schemas.citizen import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
+from schemas.errors import InvalidRequest
+from schemas.memory import Level
+from schemas.paging import MOST, Paged
+from schemas.settings import Settings
+from substrate.text import count_of
+
+OPTIONS: Final = {
+    "query_text": "QUESTION",
+    "used": "--used",
+    "wrong": "--wrong",
+    "as_of_time": "--as-of",
+    "known_at": "--known-at",
+    "query_levels": "--level",
+    "feedback_id": "--id",
+}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def feedback(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    question: Annotated[
+        str | None, typer.Argument(help="The question as it was asked; without one, what was said is listed.")
+    ] = None,
+    *,
+    citizen: options.Citizen,
+    used: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A memory that answered it; repeat for several.")
+    ] = None,
+    wrong: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A memory that was wrong for it; repeat for several.")
+    ] = None,
+    as_of: options.AsOf = None,
+    known_at: options.KnownAt = None,
+    level: options.AnyLevels = None,
+    feedback_id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="An id for it: said again with it, it counts once.")
+    ] = None,
+    undo: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Take this feedback back; repeat for several.")
+    ] = None,
+    undo_all: Annotated[bool, typer.Option("--undo-all", help="Take all feedback of the citizen back.")] = False,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Say which memories answered a question, list what was said, or take it back."""
+    settings = support.read_settings(ctx)
+    if undo or undo_all:
+        if question is not None or (undo and undo_all):
+            raise InvalidRequest("--undo, --undo-all and a question: give one of them")
+        taken = support.run(_take_back(settings, citizen, undo))
+        support.print_answer(taken, _show_taken, as_json=as_json)
+        return
+    if question is None:
+        support.print_answer(support.run(_read(settings, citizen)), _show_page, as_json=as_json)
+        return
+    fields = {
+        "query_text": question,
+        "used": used or [],
+        "wrong": wrong or [],
+        "as_of_time": support.parse_time_option("--as-of", as_of),
+        "known_at": support.parse_known_at(known_at),
+        "query_levels": options.upper(level),
+        "feedback_id": feedback_id,
+    }
+    told = support.validate(Feedback, support.drop_unset(fields), OPTIONS)
+    support.print_answer(support.run(_tell(settings, citizen, told)), _show_record, as_json=as_json)
+
+
+async def _tell(settings: Settings, citizen: str, told: Feedback) -> FeedbackRecord:
+    async with support.open_store(settings) as runtime:
+        await support.find_graph(runtime, Level.N1, citizen)
+        return await tell(citizen, told, runtime.deps, await runtime.moment())
+
+
+async def _read(settings: Settings, citizen: str) -> FeedbackPage:
+    async with support.open_store(settings) as runtime:
+        await support.find_graph(runtime, Level.N1, citizen)
+        return await list_feedback(citizen, Paged(limit=MOST), runtime.deps)
+
+
+async def _take_back(settings: Settings, citizen: str, ids: list[str] | None) -> FeedbackTakenBack:
+    async with support.open_store(settings) as runtime:
+        await support.find_graph(runtime, Level.N1, citizen)
+        return await take_back(citizen, ids or None, runtime.deps, await runtime.moment())
+
+
+def _show_page(page: FeedbackPage, console: Console) -> None:
+    for record in page.feedback:
+        _show_record(record, console)
+    _show_learned(page.learned, console)
+
+
+def _show_record(record: FeedbackRecord, console: Console) -> None:
+    console.print(Text(f"{record.feedback_id}  {formatting.to_line(record.query_text)}"), soft_wrap=True)
+    for label, ids in (("used", record.used), ("wrong", record.wrong)):
+        if ids:
+            console.print(Text(f"  {label}: {', '.join(map(formatting.to_line, ids))}"), soft_wrap=True)
+
+
+def _show_taken(taken: FeedbackTakenBack, console: Console) -> None:
+    console.print(Text(f"took back {count_of(taken.taken_back, 'feedback')}"))
+    _show_learned(taken.learned, console)
+
+
+def _show_learned(learned: LearnedFactors, console: Console) -> None:
+    if learned.factors:
+        factors = ", ".join(f"{name} {factor:.3f}" for name, factor in learned.factors.items())
+        console.print(Text(f"factors: {factors}"), soft_wrap=True)
+    else:
+        support.messages().print(Text("no feedback stands", "bright_black"))

@@ -1,0 +1,83 @@
+"""The calls on citizens: their list, identity, state, what they learned, and their feedback on answers."""
+
+from __future__ import annotations
+
+from typing import Unpack
+from uuid import uuid4
+
+from api.client import fields
+from api.client.transport import Call, Sender, collect_fields, quote_segment
+from orchestration.mind.dissonance import count_recurring
+from schemas.citizen import (
+    CitizenPage,
+    CitizenState,
+    Feedback,
+    FeedbackPage,
+    FeedbackRecord,
+    FeedbackTakenBack,
+    Identity,
+    LearningMoments,
+    StateChange,
+    StateHistory,
+    WhoIs,
+)
+
+
+class CitizenCalls(Sender):
+    """The calls of a client on citizens."""
+
+    async def identity(self, whose: WhoIs | None = None, /, **given: Unpack[fields.IdentityFields]) -> Identity:
+        """Who the citizen is, or was: the entities that most of its memories point to."""
+        body = collect_fields(whose, given)
+        citizen = quote_segment(body.pop("citizen_id", None))
+        return await self._request(Identity, Call("GET", f"/v1/citizens/{citizen}/identity", params=body))
+
+    async def list_citizens(self, /, **page: Unpack[fields.PageFields]) -> CitizenPage:
+        """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""
+        return await self._request(CitizenPage, Call("GET", "/v1/citizens", params=page))
+
+    async def state(self, citizen_id: str, /, **when: Unpack[fields.MomentFields]) -> CitizenState:
+        """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
+        return await self._request(CitizenState, Call("GET", path, params=when))
+
+    async def state_history(self, citizen_id: str, /, **page: Unpack[fields.PageFields]) -> StateHistory:
+        """One page of the records of the state; `cursor` is the `next` of the page before."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/state/history"
+        return await self._request(StateHistory, Call("GET", path, params=page))
+
+    async def set_state(
+        self, citizen_id: str, change: StateChange | None = None, /, **given: Unpack[fields.StateFields]
+    ) -> CitizenState:
+        """Set the fields given, from `valid_at` or now on; the others stay."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
+        return await self._request(CitizenState, Call("PUT", path, collect_fields(change, given)))
+
+    async def tell_feedback(
+        self, citizen_id: str, feedback: Feedback | None = None, /, **given: Unpack[fields.FeedbackFields]
+    ) -> FeedbackRecord:
+        """Say which memories answered a question of the citizen (`used`), and which did not (`wrong`)."""
+        body = collect_fields(feedback, given)
+        body["feedback_id"] = body.get("feedback_id") or uuid4().hex
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/feedback"
+        return await self._request(FeedbackRecord, Call("POST", path, body))
+
+    async def list_feedback(self, citizen_id: str, /, **page: Unpack[fields.PageFields]) -> FeedbackPage:
+        """One page of what the citizen told, and the factors now; `cursor` is the `next` of the page before."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/feedback"
+        return await self._request(FeedbackPage, Call("GET", path, params=page))
+
+    async def take_back_feedback(self, citizen_id: str, feedback_id: str | None = None) -> FeedbackTakenBack:
+        """Take one feedback back, or without an id all: from now on it is as if it had never been told."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/feedback"
+        path += "" if feedback_id is None else f"/{quote_segment(feedback_id)}"
+        return await self._request(FeedbackTakenBack, Call("DELETE", path, repeatable=feedback_id is None))
+
+    async def dissonances(self, citizen_id: str, /, **filters: Unpack[fields.LearningFields]) -> LearningMoments:
+        """Every belief that changed, and how often each correction pattern recurs.
+
+        With `limit` or `cursor` only one page; with `known_at` as it was known then.
+        """
+        call = Call("GET", f"/v1/citizens/{quote_segment(citizen_id)}/dissonances", params=filters)
+        learned = await self._request_all_pages(LearningMoments, call, "dissonances")
+        return learned.model_copy(update={"recurring": tuple(count_recurring(learned.dissonances))})

@@ -1,0 +1,95 @@
+"""Takes in a citizen's feedback: asks its question again without any feedback, and keeps what that teaches."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import uuid4
+
+from orchestration.dependencies import Deps
+from orchestration.mind.feedback import citizen_graph, record_of, stored_lesson
+from orchestration.ranking.feedback import NOTHING_LEARNED, Lesson, draw_lesson, question_words
+from orchestration.retrieval import rank_candidates
+from schemas.citizen import Feedback, FeedbackRecord
+from schemas.errors import Conflict, InvalidRequest
+from schemas.intention import RetrievalIntention
+from schemas.temporal import Instant
+from substrate.graphs.names import graph_name
+from substrate.store import feedback as store
+from substrate.store import reader
+from substrate.store.feedback import StoredFeedback
+
+MOST_KEPT = 200
+"""So many feedbacks of a citizen are kept; the oldest fall out."""
+_MAX_TRIES = 16
+
+
+async def tell(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) -> FeedbackRecord:
+    """Keep a feedback of a citizen, once for each `feedback_id`.
+
+    Raises NotFound for a citizen without a graph, InvalidRequest for ids that are no memories at the levels asked,
+    Conflict for a `feedback_id` that said something else. Nothing is changed then.
+    """
+    graph = await citizen_graph(citizen_id, deps)
+    stored = _to_store(feedback, now)
+    for _ in range(_MAX_TRIES):
+        seen = await store.read_feedback_at(graph)
+        told = await store.read_feedback(graph)
+        before = next((one for one in told if one.id == stored.id), None)
+        if before is not None:
+            return record_of(_check_same(before, stored))
+        if not stored.lesson:
+            await _check_known(citizen_id, feedback, deps)
+            lesson = await _ask_again(citizen_id, feedback, deps, now)
+            stored = stored._replace(lesson=stored_lesson(lesson))
+        dropped = [one.id for one in told[: max(0, len(told) + 1 - MOST_KEPT)]]
+        at = await store.write_feedback(graph, stored, dropped, seen=seen)
+        if at is not None:
+            return record_of(stored._replace(created_at=at))
+    raise Conflict(f"others keep changing the feedback of {citizen_id}", remedy="Try again in a moment.")
+
+
+def _to_store(feedback: Feedback, now: Instant) -> StoredFeedback:
+    name = feedback.feedback_id or uuid4().hex
+    return StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {})
+
+
+def _check_same(before: StoredFeedback, again: StoredFeedback) -> StoredFeedback:
+    """The stored feedback. Raises Conflict when it says something else."""
+    if (before.question, before.used, before.wrong) != (again.question, again.used, again.wrong):
+        raise Conflict(
+            f"feedback {before.id} was told before, and said something else",
+            remedy="Take it back first, or give this one another feedback_id.",
+        )
+    return before
+
+
+async def _check_known(citizen_id: str, feedback: Feedback, deps: Deps) -> None:
+    """Raises InvalidRequest that names each id that is no memory of the levels asked."""
+    names = [graph_name(level, citizen_id) for level in feedback.query_levels]
+    exists = await asyncio.gather(*map(deps.graphs.for_reading, names))
+    graphs = [deps.graph(name) for name, there in zip(names, exists, strict=True) if there]
+    ids = [*feedback.used, *feedback.wrong]
+    known = set().union(*await asyncio.gather(*(reader.read_fingerprints(graph, ids) for graph in graphs)))
+    levels = ", ".join(feedback.query_levels)
+    faults: list[str] = []
+    for field, given in (("used", feedback.used), ("wrong", feedback.wrong)):
+        unknown = [(place, name) for place, name in enumerate(given) if name not in known]
+        faults += [f"{field}.{place}: there is no memory {name} in {levels}" for place, name in unknown]
+    if faults:
+        raise InvalidRequest("; ".join(faults), remedy="Give ids as an answer shows them.", faults=faults)
+
+
+async def _ask_again(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) -> Lesson:
+    """What the answer without any feedback teaches: so a lesson does not depend on those before it."""
+    asked = feedback.model_dump(
+        include={"query_text", "query_levels", "as_of_time", "known_at"}, exclude_none=True
+    )
+    intention = RetrievalIntention(citizen_id=citizen_id, **asked)
+    ranked = await rank_candidates(intention, deps, now, learned=NOTHING_LEARNED)
+    return draw_lesson(
+        ranked.activation.order,
+        ranked.activation.parts,
+        question_words(ranked.extraction.lexicons),
+        used=feedback.used,
+        wrong=feedback.wrong,
+    )
