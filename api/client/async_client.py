@@ -13,7 +13,7 @@ import httpx
 from starlette.types import ASGIApp
 
 from api.client import fields
-from api.client.citizens import CitizenCalls
+from api.client.citizen_calls import CitizenCalls
 from api.client.conversations import ConversationCalls
 from api.client.transport import (
     ATTEMPTS,

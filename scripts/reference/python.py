@@ -10,6 +10,7 @@ from typing import Any
 from api.adapters.langgraph import SubstrateStore
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
+from api.client.citizen_calls import CitizenCalls
 from api.client.conversations import ConversationCalls
 from schemas import errors
 from scripts.reference import markdown
@@ -62,7 +63,7 @@ def _maker(documented: Any, called: Any) -> str:
 
 
 def _methods() -> Iterator[str]:
-    named = vars(AsyncSubstrate) | vars(ConversationCalls)
+    named = vars(AsyncSubstrate) | vars(CitizenCalls) | vars(ConversationCalls)
     for name, method in named.items():
         if inspect.iscoroutinefunction(method) and not name.startswith("_"):
             if name in SECTIONS:

@@ -26,15 +26,15 @@ from schemas.citizen import (
 class CitizenCalls(Sender):
     """The calls of a client on citizens."""
 
+    async def list_citizens(self, /, **page: Unpack[fields.PageFields]) -> CitizenPage:
+        """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""
+        return await self._request(CitizenPage, Call("GET", "/v1/citizens", params=page))
+
     async def identity(self, whose: WhoIs | None = None, /, **given: Unpack[fields.IdentityFields]) -> Identity:
         """Who the citizen is, or was: the entities that most of its memories point to."""
         body = collect_fields(whose, given)
         citizen = quote_segment(body.pop("citizen_id", None))
         return await self._request(Identity, Call("GET", f"/v1/citizens/{citizen}/identity", params=body))
-
-    async def list_citizens(self, /, **page: Unpack[fields.PageFields]) -> CitizenPage:
-        """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""
-        return await self._request(CitizenPage, Call("GET", "/v1/citizens", params=page))
 
     async def state(self, citizen_id: str, /, **when: Unpack[fields.MomentFields]) -> CitizenState:
         """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
