@@ -21,7 +21,7 @@ from schemas.temporal import BEGINNING_OF_TIME, Instant
 
 SHOWN: Final = 20
 """So many of the first memories of an answer count as shown: those in focus and most of the periphery."""
-STEP: Final = 8.0
+STEP: Final = 2.0
 """How far the mean pull of all lessons moves the logarithm of a factor."""
 CALM: Final = 20
 """A factor moves as if so many more lessons had taught nothing: a few lessons change little."""
