@@ -98,6 +98,7 @@ SWITCHED_OFF: Mapping[str, ChannelWeights] = {
     "without answers": replace(CHANNEL_WEIGHTS, answer=0.0),
     "without sessions": replace(CHANNEL_WEIGHTS, session=0.0),
     "without speakers": replace(CHANNEL_WEIGHTS, speaker=0.0),
+    "without words of oneself": replace(CHANNEL_WEIGHTS, of_self=0.0),
     "names not apart": replace(CHANNEL_WEIGHTS, named_apart=False),
     "without own and other": replace(CHANNEL_WEIGHTS, own=0.0, other=0.0),
     "without standing instructions": replace(CHANNEL_WEIGHTS, instruction=0.0),

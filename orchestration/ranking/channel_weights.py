@@ -21,13 +21,14 @@ class ChannelWeights:
     the question names; `seeking`: for the latest or earliest, where it asks for that. `gain`, `answer`: see
     `SpreadWeights`; where the asker's words are asked for and another side answers, `own_gain` takes the place of
     both. `session`: for the best memories of the same session. `speaker`: for the words of a speaker that the
-    question names; `own`: for those of the asker, unless others' are asked for; `other`: for those of the
-    answering side, in a question about these. `instruction`: for a standing instruction of the asker that shapes a
-    request, at least: it is lifted to the most relevant memory. `breadth`: what a memory loses beside one of its
-    own time, in a broad question. `opening`: for a turn of the asker that opens a session, in a question about an
-    order of events or for a summary. `kind`: for a text that gives a thing of the kind that is asked for.
-    `currency`: 1 where what is now stands above what was, in a question about the present, else 0.
-    `use`: for a memory that the asker said to have used for a question like this one.
+    question names; `of_self`: for those in which they speak of themselves; `own`: for those of the asker, unless
+    others' are asked for; `other`: for those of the answering side, in a question about these. `instruction`: for
+    a standing instruction of the asker that shapes a request, at least: it is lifted to the most relevant memory.
+    `breadth`: what a memory loses beside one of its own time, in a broad question. `opening`: for a turn of the
+    asker that opens a session, in a question about an order of events or for a summary. `kind`: for a text that
+    gives a thing of the kind that is asked for. `currency`: 1 where what is now stands above what was, in a
+    question about the present, else 0. `use`: for a memory that the asker said to have used for a question like
+    this one.
     """
 
     likeness: float = 0.5
@@ -38,7 +39,8 @@ class ChannelWeights:
     answer: float = 0.3
     own_gain: float = 0.3
     session: float = 0.45
-    speaker: float = 0.4
+    speaker: float = 0.5
+    of_self: float = 0.3
     own: float = 0.5
     other: float = 0.1
     instruction: float = 0.5

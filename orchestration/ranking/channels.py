@@ -18,6 +18,7 @@ from orchestration.algorithms import maximal_marginal_relevance
 from orchestration.question.answer_kind import gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
+from orchestration.question.tense import has_own_words
 from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
@@ -30,13 +31,13 @@ from orchestration.ranking.instructions import (
     find_instructions,
     is_request,
 )
-from orchestration.ranking.relevance import Lengths, bm25_scores, lexical_text, word_weights
+from orchestration.ranking.relevance import word_relevance
 from orchestration.ranking.sessions import Sessions, session_numbers, with_answers
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
-from substrate.text import DEFAULT_LANGUAGE, name_key, stems, words
+from substrate.text import name_key, stems, words
 
 NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""
@@ -113,26 +114,9 @@ def word_score(candidates: Candidates, question: RankingQuestion, weight: float)
     names = {word for name in named for word in words(name)}
     turns = {key: memory for key, memory in memories.items() if names and key in question.speaker_of}
     others = {key: memory for key, memory in memories.items() if key not in turns}
-    scores = {**_bm25(turns, question.lexicons, names), **_bm25(others, question.lexicons, ())}
+    scores = {**word_relevance(turns, question.lexicons, names), **word_relevance(others, question.lexicons, ())}
     best = max(scores.values(), default=0.0) or 1.0
     return {key: weight * scores[key] / best for key in memories}
-
-
-def _bm25(
-    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], names: Collection[str]
-) -> dict[Key, float]:
-    weights, language = {}, DEFAULT_LANGUAGE
-    for level, lexicon in lexicons.items():
-        language = lexicon.language
-        frequencies = lexicon.frequencies or {}
-        counted = {word: holding for word, holding in frequencies.items() if word not in names}
-        weights[level] = word_weights(counted, lexicon.memories, language)
-    texts = {key: lexical_text(memory) for key, memory in memories.items()}
-    lengths = Lengths.in_characters(texts)
-    # The length of a passage is what a long text was cut to: it says nothing of how much was said of the words.
-    passages = {key: lengths.mean[key[0]] for key, memory in memories.items() if memory.shown}
-    lengths = lengths._replace(own={**lengths.own, **passages})
-    return bm25_scores(texts, weights, lengths, language=language)
 
 
 def time_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -184,6 +168,18 @@ def speaker_score(candidates: Candidates, question: RankingQuestion, weight: flo
     if not weight:
         return {}
     return {key: weight for key, speaker in question.speaker_of.items() if speaker in question.speakers}
+
+
+def self_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The weight for what a speaker that the question names says of themselves.
+
+    What somebody is asked about tells more often "I went" than "that sounds great".
+    """
+    if not weight or not question.speakers:
+        return {}
+    theirs = (key for key, speaker in question.speaker_of.items() if speaker in question.speakers)
+    texts = ((key, candidates.memories[key].get("description") or "") for key in theirs)
+    return {key: weight for key, text in texts if has_own_words(text)}
 
 
 def own_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -353,6 +349,7 @@ CHANNELS: Final = (
     Channel("gain", spread_score, "spread", "relevance"),
     Channel("session", session_score, "sitting", "relevance"),
     Channel("speaker", speaker_score, SPEAKER_PART, "relevance"),
+    Channel("of_self", self_score, "of_self", "relevance"),
     Channel("own", own_score, SPEAKER_PART, "relevance"),
     Channel("other", other_score, SPEAKER_PART, "relevance"),
     Channel("kind", kind_score, "kind", "relevance"),

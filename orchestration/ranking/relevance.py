@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency, okapi_bm25
+from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidate, Key
 from schemas.memory import Level
 from substrate.store.lexicon import DOCUMENT_CAP
@@ -36,6 +37,24 @@ class Lengths(NamedTuple):
         own = {key: float(len(text)) for key, text in texts.items()}
         mean = sum(own.values()) / len(own) if own else 0.0
         return cls(own, {key[0]: mean for key in own})
+
+
+def word_relevance(
+    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], names: Collection[str]
+) -> dict[Key, float]:
+    """BM25 of each memory for the words of the question, at least 0; `names` count as no words of it."""
+    weights, language = {}, DEFAULT_LANGUAGE
+    for level, lexicon in lexicons.items():
+        language = lexicon.language
+        frequencies = lexicon.frequencies or {}
+        counted = {word: holding for word, holding in frequencies.items() if word not in names}
+        weights[level] = word_weights(counted, lexicon.memories, language)
+    texts = {key: lexical_text(memory) for key, memory in memories.items()}
+    lengths = Lengths.in_characters(texts)
+    # The length of a passage is what a long text was cut to: it says nothing of how much was said of the words.
+    passages = {key: lengths.mean[key[0]] for key, memory in memories.items() if memory.shown}
+    lengths = lengths._replace(own={**lengths.own, **passages})
+    return bm25_scores(texts, weights, lengths, language=language)
 
 
 def bm25_scores(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.question.tense import Tense, count_changes, read_tense
+from orchestration.question.tense import Tense, count_changes, has_own_words, read_tense
 
 QUESTIONS = [
     ("Where do I live?", Tense.PRESENT),
@@ -39,3 +39,17 @@ def test_words_of_change_are_counted_in_the_language_of_the_text() -> None:
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:
     assert read_tense("x" * 10_000 + " where do I live now?") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("Yesterday I went", True),
+        ("OUR house", True),
+        ("Das war mein See", True),
+        ("Sounds great, Mia! You must visit it", False),
+        ("", False),
+    ],
+)
+def test_words_of_oneself_are_whole_words_of_any_language(text: str, own: bool) -> None:
+    assert has_own_words(text) is own

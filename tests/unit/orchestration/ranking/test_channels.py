@@ -147,6 +147,22 @@ def test_in_a_question_that_is_not_about_oneself_all_but_the_words_of_the_answer
     assert favoured(asked_for, answer, lexicon=Lexicon(entities=(CAROLINE,))) == {}
 
 
+@pytest.mark.parametrize(
+    ("speaker", "text", "score"),
+    [
+        ("Caroline", "I went to the lake", CHANNEL_WEIGHTS.of_self),
+        ("Caroline", "Das war mein See", CHANNEL_WEIGHTS.of_self),
+        ("Caroline", "That sounds great, Melanie!", None),
+        ("Melanie", "I went to the lake", None),
+    ],
+)
+def test_what_a_named_speaker_says_of_themselves_counts_more(speaker: str, text: str, score: float | None) -> None:
+    candidates = of(a_memory("turn", speaker=speaker, description=text))
+    lexicons = {N1: Lexicon(entities=(CAROLINE,))}
+    question = ranking_question(Question("Where did Caroline go?"), candidates, lexicons, CHANNEL_WEIGHTS)
+    assert relevance_parts(candidates, question)[key("turn")].get("of_self") == score
+
+
 def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_of_a_request() -> None:
     rule = "Always answer me in French."
     own = [a_memory(f"{n}", speaker="user", description=rule, rule=rule) for n in range(9)]
