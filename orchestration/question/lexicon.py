@@ -27,6 +27,8 @@ _COMMON_AT_LEAST = 20.0
 _SAME_NAME = 85.0
 """Percent of likeness from which two spellings are one name; a name under five letters must be exact."""
 _EXACT_LENGTH = 5
+_SHORTEST_GIVEN_NAME = 3
+_TITLES = frozenset(("mrs", "miss", "sir", "prof", "doctor", "herr", "frau", "doktor"))
 _TWO_EDITS_LENGTH = 9
 _PHRASE_WORDS = 5
 _MAX_WORDS = 40
@@ -109,9 +111,14 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
         frequencies[word] = max(frequencies.get(word, 0), then)
     runs = WordRuns(text)
     entities: dict[str, Entity] = {}
-    for memory in rows.names:
-        if not memory.made and memory.id not in entities and _is_named(memory, runs):
-            entities[memory.id] = Entity(memory.id, memory.name, speaks=memory.id in person_ids(memory.name))
+    known = [memory for memory in rows.names if not memory.made]
+    for memory in known:
+        if memory.id not in entities and _is_named(memory, runs):
+            entities[memory.id] = Entity(memory.id, memory.name, speaks=_speaks(memory))
+    taken = {name_key(entity.name) for entity in entities.values()}
+    for memory in known:
+        if memory.id not in entities and _speaks(memory) and _is_called_by_given_name(memory, runs, taken):
+            entities[memory.id] = Entity(memory.id, memory.name, speaks=True)
     lexicon = Lexicon(rows.memories, rows.traces, rows.past_traces, frequencies, passages=rows.passages)
     return lexicon.with_named(_drop_lookalikes(runs, entities.values()))
 
@@ -143,7 +150,8 @@ def embedding_text(text: str, lexicons: Iterable[Lexicon]) -> str:
 
     The text of a turn says little about its speaker, and the speaker is known exactly.
     """
-    return without_names(text, {name for lexicon in lexicons for name in lexicon.speakers()})
+    names = {name for lexicon in lexicons for name in lexicon.speakers()}
+    return without_names(text, names | {given for name in names if (given := _given_name(name))})
 
 
 def without_names(text: str, names: Collection[str]) -> str:
@@ -297,3 +305,20 @@ def _drop_lookalikes(runs: WordRuns, entities: Collection[Entity]) -> tuple[Enti
 def _is_named(memory: NamedMemory, runs: WordRuns) -> bool:
     bare = _bare_name(memory.name, memory.node_type)
     return bare not in ROLES and any(runs.names(name) for name in (bare, *memory.aliases))
+
+
+def _speaks(memory: NamedMemory) -> bool:
+    return memory.id in person_ids(memory.name)
+
+
+def _given_name(name: str) -> str:
+    """The first word of a name of several; nothing for one that is a title, a role or a common word."""
+    first, _, rest = name_key(name).partition(" ")
+    is_name = rest and len(first) >= _SHORTEST_GIVEN_NAME and first not in _TITLES | ROLES | STOP_WORDS
+    return first if is_name else ""
+
+
+def _is_called_by_given_name(memory: NamedMemory, runs: WordRuns, taken: Collection[str]) -> bool:
+    """Whether the question calls somebody by the first of their names, and it is nobody's whole name."""
+    given = _given_name(memory.name)
+    return bool(given) and given not in taken and runs.contains(given)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.identifiers import person_id
 from orchestration.question.lexicon import (
     Entity,
     Lexicon,
@@ -102,6 +103,28 @@ def test_a_memory_is_named_by_its_name_without_type_or_by_an_alias(
     memory: NamedMemory, query: str, found: list[str]
 ) -> None:
     assert entities(query, memory) == found
+
+
+@pytest.mark.parametrize(
+    ("speakers", "query", "found"),
+    [
+        (["Fahim Khan"], "What did Fahim cook?", ["Fahim Khan"]),
+        (["Fahim Khan"], "What did Khan cook?", []),
+        (["Fahim Khan", "Fahim"], "What did Fahim cook?", ["Fahim"]),
+        (["Frau Meier"], "Where is the Frau?", []),
+        (["Will Byers"], "Will it rain?", []),
+    ],
+)
+def test_a_speaker_is_named_by_the_given_name_unless_it_is_a_whole_name(
+    speakers: list[str], query: str, found: list[str]
+) -> None:
+    lexicon = build_lexicon(rows(*(named(person_id(name), name) for name in speakers)), query)
+    assert list(lexicon.speakers()) == found
+
+
+def test_the_given_name_of_a_speaker_is_left_out_of_the_embedded_text() -> None:
+    lexicon = Lexicon(entities=(Entity("person:ada_king", "Ada King", speaks=True),))
+    assert embedding_text("What did Ada and Ada King build?", [lexicon]) == "What did and build?"
 
 
 def test_the_lexicon_knows_sizes_words_and_whom_the_query_names() -> None:
