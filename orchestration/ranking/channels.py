@@ -20,7 +20,7 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.question.tense import has_own_words
 from orchestration.ranking import currency
-from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
 from orchestration.ranking.consciousness_score import Score, stands_out
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
