@@ -39,7 +39,7 @@ class ChannelWeights:
     answer: float = 0.3
     own_gain: float = 0.3
     session: float = 0.45
-    speaker: float = 0.5
+    speaker: float = 0.2
     of_self: float = 0.3
     own: float = 0.5
     other: float = 0.1
