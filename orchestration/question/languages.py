@@ -27,6 +27,7 @@ _YEAR: Final = r"(?:1[6-9]|2[0-2])\d\d"
 _NUMBERED: Final = {"day": r"\d{1,2}", "monthnumber": r"\d{1,2}", "year": _YEAR}
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _NUMERALS: Final = r"\d{1,3}"
+_BLANKS: Final = re.compile(r"\s+")
 
 
 class Feast(NamedTuple):
@@ -107,6 +108,14 @@ def asking_patterns(text: str) -> list[Mapping[str, re.Pattern[str]]]:
     spoken = word_language(text)
     known = [language.asking for language in languages()]
     return [*known, _asking(spoken)] if spoken in ASKED_ALONE else known
+
+
+def single_blanks(text: str) -> str:
+    """The text, stripped, with one blank for each run of white space, or one line break where the run has any.
+
+    Patterns begin with optional words and blanks, and would try each end of a long run from each of its places.
+    """
+    return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text.strip())
 
 
 @cache

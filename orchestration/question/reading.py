@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from orchestration.question.answer_kind import AskedKind, asked_kind
-from orchestration.question.languages import asking_patterns
+from orchestration.question.languages import asking_patterns, single_blanks
 from orchestration.question.requests import Request, read_request
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
@@ -59,7 +59,11 @@ class Question:
 
 
 def read_question(text: str, now: datetime) -> Question:
-    """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before."""
+    """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before.
+
+    Its blanks are single ones, as `single_blanks` leaves them.
+    """
+    text = single_blanks(text)
     patterns = asking_patterns(text)
     own, others, whole, orders, broad, course = (_says(name, text, patterns) for name in _ASKING)
     whole = whole or (course and not orders)

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from typing import Final, Literal, NamedTuple
 
 from orchestration.question.calendar import LESS_SURELY, Span, find_spans
-from orchestration.question.languages import UNITS, QuestionLanguage, TimePhrase, languages
+from orchestration.question.languages import UNITS, QuestionLanguage, TimePhrase, languages, single_blanks
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Period, to_instant
 from substrate.text import STOP_WORDS
 
@@ -101,6 +101,7 @@ def read_times(text: str, now: datetime) -> Times:
 
 def read_told_times(text: str, sent: datetime) -> list[Period]:
     """The days that a message of the moment `sent` tells of: "yesterday" is the day before it was sent."""
+    text = single_blanks(text)
     local = sent.replace(tzinfo=UTC)
     phrases = _distinct(chain.from_iterable(language.find_phrases(text) for language in languages()))
     told = [phrase for phrase in phrases if phrase.kind in _TOLD and not phrase.bare]

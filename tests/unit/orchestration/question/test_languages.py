@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from orchestration.question.languages import NIGHT, UNITS, languages
+from orchestration.question.languages import NIGHT, UNITS, languages, single_blanks
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)
@@ -33,3 +33,7 @@ def test_no_phrase_lies_within_another() -> None:
     found = languages()[0].find_phrases(text)
     assert [phrase.kind for phrase in found] == ["day_before_yesterday", "last_weekday", "month", "ago"]
     assert all(first.end <= second.start for first, second in pairwise(found))
+
+
+def test_a_run_of_blanks_becomes_one_blank_or_one_line_break() -> None:
+    assert single_blanks("\n Where  did\u3000\tshe \n\n live? ") == "Where did she\nlive?"

@@ -64,3 +64,12 @@ def test_a_question_is_read(text: str, said: set[str]) -> None:
     flags = ("own", "others", "broad", "whole", "orders")
     requests = {"request"} if question.request is Request.SURE else set()
     assert {name for name in flags if getattr(question, name)} | requests == said
+
+
+@pytest.mark.parametrize("blanks", ["\n", " ", "\u3000", " \t\r\n"], ids=["lines", "blanks", "wide", "mixed"])
+def test_a_question_with_a_long_run_of_blanks_is_read_as_with_a_single_one(blanks: str) -> None:
+    asked = f"Where did Anna live{blanks * 50_000}two days before my birthday?{blanks * 50_000}"
+    single = "\n" if "\n" in blanks else " "
+    assert read_question(asked, NOW) == read_question(
+        f"Where did Anna live{single}two days before my birthday?", NOW
+    )

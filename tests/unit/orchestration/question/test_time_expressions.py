@@ -194,3 +194,9 @@ def test_a_message_tells_of_the_days_that_it_names() -> None:
     told = read_told_times("hail on friday, and yesterday the roof", NOW)
     assert [f"{to_datetime(each.start):%d}" for each in told] == ["07", "11"]
     assert read_told_times("we moved in June", NOW) == []
+
+
+def test_a_message_with_a_long_run_of_blanks_tells_of_its_days() -> None:
+    assert read_told_times(f"We met{' ' * 50_000}on Friday{' ' * 50_000}", NOW) == read_told_times(
+        "We met on Friday", NOW
+    )
