@@ -123,7 +123,14 @@ def _distinct(phrases: Iterable[TimePhrase]) -> list[TimePhrase]:
 
 def _find_all(text: str, phrases: Sequence[TimePhrase], now: datetime) -> list[_Found]:
     """All phrases with what they mean, a date such as 2025-03-07 among them, in order."""
-    found = [_Found(phrase.start, phrase.end, find_spans(phrase, now), phrase.bare) for phrase in phrases]
+    known: dict[tuple[object, ...], Sequence[Span]] = {}
+    found: list[_Found] = []
+    for phrase in phrases:
+        # A text may repeat one phrase thousands of times, and a month alone means some thirty spans.
+        meaning = (phrase.kind, phrase.feast, *sorted(phrase.values.items()))
+        if meaning not in known:
+            known[meaning] = find_spans(phrase, now)
+        found.append(_Found(phrase.start, phrase.end, known[meaning], phrase.bare))
     for match in _ISO.finditer(text):
         year, month, day = map(int, match.groups())
         phrase = TimePhrase("date", *match.span(), {"year": year, "month": month, "day": day})

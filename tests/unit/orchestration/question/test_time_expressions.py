@@ -200,3 +200,8 @@ def test_a_message_with_a_long_run_of_blanks_tells_of_its_days() -> None:
     assert read_told_times(f"We met{' ' * 50_000}on Friday{' ' * 50_000}", NOW) == read_told_times(
         "We met on Friday", NOW
     )
+
+
+def test_a_phrase_that_is_repeated_names_what_it_names_once() -> None:
+    once = read_times("What happened in May?", NOW)
+    assert read_times(f"What happened {'in May ' * 2000}?", NOW).periods == once.periods
