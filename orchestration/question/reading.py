@@ -61,14 +61,14 @@ class Question:
 def read_question(text: str, now: datetime) -> Question:
     """The question as it is asked at `now`, in the zone of `now`: "yesterday" is the day before.
 
-    Its blanks are single ones, as `single_blanks` leaves them.
+    It is read with single blanks; its `text` is as it was asked.
     """
-    text = single_blanks(text)
-    patterns = asking_patterns(text)
-    own, others, whole, orders, broad, course = (_says(name, text, patterns) for name in _ASKING)
+    said = single_blanks(text)
+    patterns = asking_patterns(said)
+    own, others, whole, orders, broad, course = (_says(name, said, patterns) for name in _ASKING)
     whole = whole or (course and not orders)
     broad = broad or orders or whole
-    times, request = read_times(text, now), read_request(text)
+    times, request = read_times(said, now), read_request(said)
     return Question(
         text,
         own=own,
@@ -77,8 +77,8 @@ def read_question(text: str, now: datetime) -> Question:
         whole=whole,
         orders=orders and not whole,
         request=Request.NONE if broad else request,
-        answer_kind=asked_kind(text),
-        tense=read_tense(text),
+        answer_kind=asked_kind(said),
+        tense=read_tense(said),
         periods=times.periods,
         content=times.rest,
         of_time_alone=times.alone,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -70,6 +71,5 @@ def test_a_question_is_read(text: str, said: set[str]) -> None:
 def test_a_question_with_a_long_run_of_blanks_is_read_as_with_a_single_one(blanks: str) -> None:
     asked = f"Where did Anna live{blanks * 50_000}two days before my birthday?{blanks * 50_000}"
     single = "\n" if "\n" in blanks else " "
-    assert read_question(asked, NOW) == read_question(
-        f"Where did Anna live{single}two days before my birthday?", NOW
-    )
+    question = read_question(f"Where did Anna live{single}two days before my birthday?", NOW)
+    assert read_question(asked, NOW) == replace(question, text=asked)
