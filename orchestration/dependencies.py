@@ -61,11 +61,19 @@ class Conversations:
 class KeptLearned:
     """What the feedback of the latest citizens teaches, by graph, as it was when feedback last changed.
 
-    So a question reads only when that was.
+    So a question reads only when that was. In this process feedback of one citizen is kept one after another.
     """
 
     def __init__(self) -> None:
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._kept: dict[str, tuple[Instant, Learned]] = {}
+
+    @asynccontextmanager
+    async def turn(self, graph: str) -> AsyncIterator[None]:
+        """Wait until nobody else keeps feedback in the graph, and keep others waiting meanwhile."""
+        lock = self._locks.setdefault(graph, asyncio.Lock())
+        async with lock:
+            yield
 
     def take(self, graph: str, changed_at: Instant) -> Learned | None:
         """What was kept of the feedback that last changed then."""

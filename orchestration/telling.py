@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from uuid import uuid4
 
 from orchestration.dependencies import Deps
@@ -13,6 +14,7 @@ from schemas.citizen import Feedback, FeedbackRecord
 from schemas.errors import Conflict, InvalidRequest
 from schemas.intention import RetrievalIntention
 from schemas.temporal import Instant
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import feedback as store
 from substrate.store import reader
@@ -31,16 +33,23 @@ async def tell(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) ->
     """
     graph = await citizen_graph(citizen_id, deps)
     stored = _to_store(feedback, now)
+    before = _find_before(await store.read_feedback(graph), stored)
+    if before is not None:
+        return record_of(before)
+    await _check_known(citizen_id, feedback, deps)
+    lesson = await _ask_again(citizen_id, feedback, deps, now)
+    async with deps.learned.turn(graph.name):
+        return await _keep(citizen_id, stored._replace(lesson=stored_lesson(lesson)), graph)
+
+
+async def _keep(citizen_id: str, stored: StoredFeedback, graph: Graph) -> FeedbackRecord:
+    """Keep the feedback beside those that others keep meanwhile, and drop the oldest of too many."""
     for _ in range(_MAX_TRIES):
         seen = await store.read_feedback_at(graph)
         told = await store.read_feedback(graph)
-        before = next((one for one in told if one.id == stored.id), None)
+        before = _find_before(told, stored)
         if before is not None:
-            return record_of(_check_same(before, stored))
-        if not stored.lesson:
-            await _check_known(citizen_id, feedback, deps)
-            lesson = await _ask_again(citizen_id, feedback, deps, now)
-            stored = stored._replace(lesson=stored_lesson(lesson))
+            return record_of(before)
         dropped = [one.id for one in told[: max(0, len(told) + 1 - MOST_KEPT)]]
         at = await store.write_feedback(graph, stored, dropped, seen=seen)
         if at is not None:
@@ -53,8 +62,11 @@ def _to_store(feedback: Feedback, now: Instant) -> StoredFeedback:
     return StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {})
 
 
-def _check_same(before: StoredFeedback, again: StoredFeedback) -> StoredFeedback:
-    """The stored feedback. Raises Conflict when it says something else."""
+def _find_before(told: Sequence[StoredFeedback], again: StoredFeedback) -> StoredFeedback | None:
+    """The feedback with the same id that was told before. Raises Conflict when it says something else."""
+    before = next((one for one in told if one.id == again.id), None)
+    if before is None:
+        return None
     if (before.question, before.used, before.wrong) != (again.question, again.used, again.wrong):
         raise Conflict(
             f"feedback {before.id} was told before, and said something else",

@@ -187,7 +187,7 @@ async def feedback(citizen_id: CitizenId, query: Annotated[Paged, Query()], runt
     return await told_feedback.list_feedback(citizen_id, query, runtime.deps)
 
 
-@router.delete("/{citizen_id}/feedback/{feedback_id}", operation_id="take_back_feedback")
+@router.delete("/{citizen_id}/feedback/{feedback_id:path}", operation_id="take_back_feedback")
 @requires(citizen_may("write"))
 async def take_back_feedback(
     citizen_id: CitizenId, feedback_id: FeedbackInPath, runtime: OpenRuntime, now: Now

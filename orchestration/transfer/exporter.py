@@ -196,7 +196,7 @@ class _KnownGraphReader(_GraphReader):
         self._known_at = known_at
         self._state = KnownState(known_at)
         self._tags: set[str] = set()
-        self._clock = self._pending = BEGINNING_OF_TIME
+        self._clock = self._pending = self._feedback = BEGINNING_OF_TIME
 
     async def run(self) -> None:
         await super().run()
@@ -204,10 +204,11 @@ class _KnownGraphReader(_GraphReader):
             self._add({"kind": "node", "label": STATE_LABELS[0], "properties": self._state.carried})
         for name in self._tags:
             self._add({"kind": "tag", "properties": {"name": name}})
-        meta = {name: value for name, value in self.first_line["meta"].items() if name != "pending_until"}
+        then = {"pending_until": self._pending, "feedback_at": self._feedback}
+        meta = {name: value for name, value in self.first_line["meta"].items() if name not in then}
         meta["clock"] = max(self._clock, meta["created_at"])
-        pending = {"pending_until": self._pending} if self._pending > BEGINNING_OF_TIME else {}
-        self.first_line = {**self.first_line, "meta": {**meta, **pending}}
+        set_then = {name: time for name, time in then.items() if time > BEGINNING_OF_TIME}
+        self.first_line = {**self.first_line, "meta": {**meta, **set_then}}
 
     def _add(self, line: Mapping[str, Any]) -> None:
         properties = line["properties"]
@@ -228,6 +229,8 @@ class _KnownGraphReader(_GraphReader):
             if past is not None:
                 self._add({"kind": "node", "label": PAST_STATE, "properties": past})
         elif label in ("Receipt", "Feedback") and properties["created_at"] <= self._known_at:
+            if label == "Feedback":
+                self._feedback = max(self._feedback, properties["created_at"])
             super()._add_lone(node)
 
     def _add_memory(self, memory: MemoryLines) -> None:
