@@ -39,7 +39,14 @@ async def tell(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) ->
     await _check_known(citizen_id, feedback, deps)
     lesson = await _ask_again(citizen_id, feedback, deps, now)
     async with deps.learned.turn(graph.name):
-        return await _keep(citizen_id, stored._replace(lesson=stored_lesson(lesson)), graph)
+        record = await _keep(citizen_id, stored._replace(lesson=stored_lesson(lesson)), graph)
+    try:
+        await _check_known(citizen_id, feedback, deps)
+    except InvalidRequest:
+        # A memory was erased meanwhile: nothing that names it may stay.
+        await store.take_back(graph, [stored.id], now)
+        raise
+    return record
 
 
 async def _keep(citizen_id: str, stored: StoredFeedback, graph: Graph) -> FeedbackRecord:

@@ -179,6 +179,8 @@ async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
     removed["feedback"] += await take_back_naming(graph, ids)
     removed += Counter((await erase_passages(graph, ids))._asdict())
     row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
+    # Once more: what was told while the memories were still there.
+    removed["feedback"] += await take_back_naming(graph, ids)
     return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
 
 

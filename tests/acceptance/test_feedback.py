@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.client import AsyncSubstrate, Substrate
-from orchestration.ranking.feedback import FAMILIES
+from orchestration.ranking.feedback import FAMILIES, Lesson
 from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 from tests.acceptance.test_cli import Command
 from tests.acceptance.test_mcp import over_http
@@ -242,3 +242,15 @@ def test_an_export_of_what_was_known_says_nothing_of_later_feedback(shared: Serv
     after = shared.http.get(f"/v1/citizens/{owner}/export", params=then).text
     assert "feedback_at" not in before + after
     assert "feedback_at" in shared.http.get(f"/v1/citizens/{owner}/export").text
+
+
+def test_feedback_on_a_memory_that_is_erased_meanwhile_is_refused_and_leaves_nothing(
+    shared: Service, owner: str, substrate: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def erase_then_ask(*given: Any) -> Lesson:
+        await asyncio.to_thread(shared.http.post, "/v1/memories/N1/hill/erase", json={"citizen_id": owner})
+        return Lesson({}, {})
+
+    monkeypatch.setattr("orchestration.telling._ask_again", erase_then_ask)
+    assert "hill" in substrate("feedback", "-c", owner, QUESTION, "--used", "hill").err
+    assert shared.http.get(f"/v1/citizens/{owner}/feedback").json()["feedback"] == []
