@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
@@ -222,6 +222,10 @@ MemoryIds = Annotated[tuple[Identifier, ...], AtMost(50), AfterValidator(_each_o
 """Ids of memories, without repeats, in the order given."""
 
 
+STEPS: Final = (".", "..")
+"""Clients shorten a path with one of these as a part: `DELETE …/feedback/..` would reach the citizen."""
+
+
 class Feedback(Request):
     """Which memories answered a question (`used`), and which did not (`wrong`): at least one of either.
 
@@ -237,12 +241,16 @@ class Feedback(Request):
     query_levels: Levels = ALL_LEVELS
     as_of_time: Moment | None = None
     known_at: KnownMoment | None = None
-    feedback_id: Identifier | None = None
+    feedback_id: Annotated[Identifier, Field(json_schema_extra={"not": {"enum": [*STEPS]}})] | None = None
 
     @model_validator(mode="after")
     def _says_something_once(self) -> Self:
         if not self.used and not self.wrong:
             raise ValueError("used and wrong are both empty; name at least one memory")
+        if self.feedback_id in STEPS:
+            raise ValueError(
+                f"feedback_id cannot be {self.feedback_id}, a step in a path; leave it out or name another"
+            )
         both = [name for name in self.used if name in self.wrong]
         if both:
             raise ValueError(f"{', '.join(both)} cannot be both used and wrong")
