@@ -62,7 +62,8 @@ def test_a_folder_of_all_formats_goes_in_and_another_format_of_it_ends_nothing(s
     assert all(
         form in told for form in ("whatsapp", "chatgpt", "claude", "telegram", "email", "csv", "pdf", "html")
     )
-    assert substrate("ingest", str(EXPORTS), "-c", "mira", "-f", "html").code == 0
+    again = substrate("ingest", str(EXPORTS), "-c", "mira", "-f", "html")
+    assert again.code == 0, again.err
     history = substrate("history", "exports:berths.pdf", "-c", "mira", "--json")
     assert [record["invalid_at"] for record in json.loads(history.out)] == [None]
 
