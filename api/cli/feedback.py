@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from orchestration.feedback_intake import tell
 from orchestration.mind.feedback import list_feedback, take_back
-from orchestration.telling import tell
 from schemas.citizen import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.errors import InvalidRequest
 from schemas.memory import Level

@@ -15,11 +15,11 @@ from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.security.exports import ReservedExport, stream_blocks
 from api.security.permissions import CITIZENS, ERASURE, FEEDBACK, CurrentCaller, citizen_may, requires
+from orchestration.feedback_intake import tell
 from orchestration.mind import feedback as told_feedback
 from orchestration.mind import state as citizen
 from orchestration.mind.identity import read_identity
 from orchestration.mind.learning import learning_page
-from orchestration.telling import tell
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Identifier, Request
