@@ -37,10 +37,8 @@ REMEDY: Final = "Ask an administrator for a key with the scope {}."
 
 
 class Caller:
-    """The sender of a request, and what it may do.
-
-    The audit log shows `citizens`, which the request named, and `commands`, the ids of the commands it applied.
-    """
+    """The sender of a request, and what it may do. The audit log shows `citizens`, which the request named, and
+    `commands`, the ids of the commands it applied."""
 
     def __init__(self, principal: Principal) -> None:
         self.principal = principal
@@ -49,10 +47,8 @@ class Caller:
         self.commands: list[str] = []
 
     def require(self, level: Level, citizen_id: str | None, action: Action) -> None:
-        """Raises NotFound for a citizen out of reach, Forbidden for an action that no scope allows.
-
-        Raises InvalidRequest for N1 without a citizen.
-        """
+        """Raises NotFound for a citizen out of reach, Forbidden for an action that no scope allows,
+        InvalidRequest for N1 without a citizen."""
         if citizen_id is not None:
             self.require_reach(citizen_id)
         if level is not Level.N1:
@@ -321,8 +317,7 @@ QUESTION: Final = Permission(
 
 
 def _check_feedback(caller: Caller, arguments: Arguments) -> Arguments:
-    citizen_id = arguments["citizen_id"]
-    caller.require(Level.N1, citizen_id, "write")
+    caller.require(Level.N1, citizen_id := arguments["citizen_id"], "write")
     return {**arguments, "told": _narrowed(arguments["told"], citizen_id, caller)}
 
 

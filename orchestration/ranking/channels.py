@@ -22,7 +22,7 @@ from orchestration.question.tense import has_own_words
 from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
-from orchestration.ranking.consciousness_score import Score, stands_out
+from orchestration.ranking.consciousness_score import Score, levelled, stands_out
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.instructions import (
     LEFT_BEFORE,
@@ -385,7 +385,7 @@ def _run_stage(
 
 
 def final_order(scores: Sequence[Score], candidates: Candidates, question: RankingQuestion) -> list[Score]:
-    """The scores, best first, as the `order` channels place them; see `currency.levelled`."""
+    """The scores, best first, as the `order` channels place them; see `levelled`."""
     order = list(scores)
     for channel in CHANNELS:
         if channel.stage == "order":
@@ -393,5 +393,5 @@ def final_order(scores: Sequence[Score], candidates: Candidates, question: Ranki
             places = channel.score(candidates, replace(question, scores=order), weight)
             order.sort(key=lambda score: places.get(score.key, 0.0))
             if channel.part == currency.PART and places:
-                order = currency.levelled(order)
+                order = levelled(order, currency.PART)
     return order

@@ -155,3 +155,20 @@ def tiers(
     in_focus = {score.key for score in speaking[:focused]}
     rest = [score for score in scores if score.key not in in_focus]
     return speaking[:focused], rest[:PERIPHERAL], rest[PERIPHERAL : PERIPHERAL + BACKGROUND]
+
+
+def levelled(order: Sequence[Score], term: str) -> list[Score]:
+    """The scores with totals and activations that do not rise from one to the next.
+
+    What was put above others has as much of everything as they have: it is no less of an answer. `term` of a score
+    is what that added.
+    """
+    levels: list[Score] = []
+    for score in reversed(order):
+        below = levels[-1] if levels else score
+        added = max(0.0, below.total - score.total)
+        if added or below.activation > score.activation:
+            terms = {**score.terms, term: added}
+            score = Score(score.key, max(score.activation, below.activation), score.total + added, terms)
+        levels.append(score)
+    return levels[::-1]

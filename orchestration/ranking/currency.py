@@ -385,20 +385,3 @@ def _rearranged(head: Sequence[int], shares: Mapping[tuple[int, int], float], le
             order.remove(above)
             order.insert(order.index(below), above)
     return order
-
-
-def levelled(order: Sequence[Score]) -> list[Score]:
-    """The scores with totals and activations that do not rise from one to the next.
-
-    What stands higher for being true now has as much of everything as what it stands above: it is no less of an
-    answer. Its term `currency` is what that added.
-    """
-    levelled: list[Score] = []
-    for score in reversed(order):
-        below = levelled[-1] if levelled else score
-        added = max(0.0, below.total - score.total)
-        if added or below.activation > score.activation:
-            terms = {**score.terms, PART: added}
-            score = Score(score.key, max(score.activation, below.activation), score.total + added, terms)
-        levelled.append(score)
-    return levelled[::-1]

@@ -51,13 +51,10 @@ MAX_PAST_RECORDS: Final = 20_000
 MAX_BEGUN: Final = 2_000
 """At most this many memories that began in a period are compared with a question; 2,000 take about 10 ms."""
 MAX_INSTRUCTIONS: Final = 40
-"""At most this many turns of the asker that may be standing instructions are starts, and as many rules, the newest
-first."""
-
+"""At most this many turns of the asker that may be standing instructions are starts, and as many newest rules."""
 FAVOURED_NEARER: Final = 0.1
-"""In the order by likeness, the cosine by which the words of a favoured speaker count as nearer."""
 FAVOURED_WORDS: Final = 1.5
-"""In the order by words, by how much more those of a favoured speaker count."""
+"""By so much cosine the words of a favoured speaker count as nearer, and so much more in the order by words."""
 _IS_FAVOURED: Final = "toLower(coalesce(s.speaker, '')) IN $favoured"
 _FAVOURED_DISTANCE: Final = f"score - CASE WHEN {_IS_FAVOURED} THEN {FAVOURED_NEARER} ELSE 0.0 END"
 _FAVOURED_WORDS: Final = f"score * CASE WHEN {_IS_FAVOURED} THEN {FAVOURED_WORDS} ELSE 1.0 END"

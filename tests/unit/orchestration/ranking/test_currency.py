@@ -14,18 +14,18 @@ from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.consciousness_score import Score, levelled
 from orchestration.ranking.currency import (
     DAY,
     FOCUS,
     LEAST_CHANGE,
+    PART,
     Change,
     Comparison,
     Hit,
     find_changes,
     fold_duplicates,
     is_of_one_thing,
-    levelled,
     order_by_currency,
     places_by_currency,
 )
@@ -153,7 +153,7 @@ def test_a_short_text_may_be_said_twice() -> None:
 
 def test_what_stands_higher_for_being_true_now_has_as_much_as_what_it_stands_above() -> None:
     raised, below = Score(key("a"), 0.2, 0.4, {"relevance": 0.4}), Score(key("b"), 0.9, 1.0, {"relevance": 1.0})
-    first, second = levelled([raised, below])
+    first, second = levelled([raised, below], PART)
     assert (first.activation, first.total, first.terms["currency"]) == (0.9, 1.0, 0.6)
     assert second == below
 
