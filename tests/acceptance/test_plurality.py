@@ -80,8 +80,10 @@ def test_at_most_two_of_one_week_stand_in_focus(service: Service, flooded: str) 
 
 
 def test_the_same_request_draws_the_same_lots(service: Service, flooded: str) -> None:
-    answers = [shown(asked(service, flooded, QUESTION, plurality={"chance": 30})) for _ in range(2)]
-    assert answers[0] == answers[1]
+    answers = [asked(service, flooded, QUESTION, plurality={"chance": 30}) for _ in range(2)]
+    # The age of a memory counts from the moment of each request, so its score may differ in the last digit.
+    one, other = ([memory["node_id"] for memory in shown(answer)] for answer in answers)
+    assert one == other
 
 
 @pytest.mark.parametrize("telling", [{"explain": True}, {"form": "compact"}, {"max_tokens": 50_000}], ids=str)
