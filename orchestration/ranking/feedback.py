@@ -52,9 +52,9 @@ FAMILIES: Final = (
     Family("likeness", ("likeness",), ("likeness",)),
     Family("words", (), ("words",)),
     Family("time", ("time", "seeking"), ("time", "seeking")),
-    Family("links", ("gain", "answer"), ("spread",)),
+    Family("links", ("gain", "own_gain", "answer"), ("spread",)),
     Family("sessions", ("session",), ("sitting",)),
-    Family("speakers", ("speaker", "own", "other"), ("speaker",)),
+    Family("speakers", ("speaker", "of_self", "own", "other"), ("speaker", "of_self")),
 )
 """The weight of words is what likeness leaves of base relevance: of these two only the ratio counts."""
 

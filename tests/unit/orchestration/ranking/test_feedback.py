@@ -77,6 +77,12 @@ def test_every_family_names_weights_and_parts_that_there_are() -> None:
         assert set(family.parts) <= parts
 
 
+def test_each_weight_has_a_factor_or_is_left_out_on_purpose() -> None:
+    learned = {name for family in FAMILIES for name in family.weights}
+    left_out = {"named_apart", "instruction", "breadth", "opening", "kind", "currency", "use"}
+    assert learned | left_out == {field.name for field in fields(ChannelWeights)}
+
+
 @given(st.lists(lessons, max_size=30))
 def test_factors_stay_within_their_bounds(told: list[Lesson]) -> None:
     factors = learn(told).factors
