@@ -8,7 +8,8 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from api.dependencies import OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import UPKEEP, requires
+from api.security.permissions import requires
+from api.security.upkeep_permissions import UPKEEP
 from api.telemetry import metrics
 
 router = APIRouter(tags=["health"], route_class=StrictRoute)

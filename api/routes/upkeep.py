@@ -7,7 +7,8 @@ from fastapi import APIRouter, Response
 from api.dependencies import Now, OpenRuntime
 from api.problems import refusal_error
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import REPAIR, SWEEP, CurrentCaller, requires
+from api.security.permissions import CurrentCaller, requires
+from api.security.upkeep_permissions import REPAIR, SWEEP
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
 from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest

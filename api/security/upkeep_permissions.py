@@ -1,0 +1,46 @@
+"""Permissions of the routes of upkeep, declared as those of `permissions`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from api.security.permissions import Arguments, Caller, PathValues, Permission
+from schemas.memory import Level
+from schemas.upkeep import ApplyCommand, SweepRequest
+
+
+def _check_upkeep(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require_upkeep()
+    return arguments
+
+
+def _check_upkeep_path(caller: Caller, _path: PathValues) -> None:
+    caller.require_upkeep()
+
+
+UPKEEP: Final = Permission("upkeep", _check_upkeep, _check_upkeep_path)
+
+
+def _check_sweep(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require_upkeep()
+    request: SweepRequest = arguments["request"]
+    levels = request.chosen() if request.levels else caller.readable(request.chosen())
+    for level in levels or (Level.N2,):
+        caller.require(level, request.citizen_id, "read")
+    return {**arguments, "request": request.model_copy(update={"levels": levels})}
+
+
+SWEEP: Final = Permission("upkeep, and citizen:ID:read or LEVEL:read", _check_sweep, _check_upkeep_path)
+
+
+def _check_repair(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require_upkeep()
+    task = arguments["request"].task
+    target = task.command if isinstance(task, ApplyCommand) else task
+    caller.require(target.level, target.citizen_id, "write")
+    if isinstance(task, ApplyCommand) and "source" in task.command.model_fields_set:
+        caller.require_source(task.command.source)
+    return arguments
+
+
+REPAIR: Final = Permission("upkeep, and citizen:ID:write or LEVEL:write", _check_repair, _check_upkeep_path)

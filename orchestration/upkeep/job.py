@@ -1,0 +1,92 @@
+"""What a job of upkeep is: it plans one bounded page of work at a time; the runner stores what it planned."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from orchestration.dependencies import Deps
+from schemas.commands import Command
+from schemas.memory import Level
+from schemas.temporal import Instant
+from schemas.upkeep.runs import JobName
+from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
+
+
+async def _no_rest() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """One run of a job in one graph, at the time of one page.
+
+    `now`: the moment of the page, by the clock of the engine's host. `since`: when the last finished run of this
+    job in this graph began; None before the first. `rest` returns when no request waits: a job calls it
+    between its own reads, so that none of them delays a request.
+    """
+
+    deps: Deps
+    level: Level
+    citizen_id: str | None
+    run_id: str
+    now: Instant
+    since: Instant | None = None
+    rest: Callable[[], Awaitable[None]] = _no_rest
+
+    @property
+    def graph(self) -> Graph:
+        return self.deps.graph(graph_name(self.level, self.citizen_id))
+
+
+class Page(NamedTuple):
+    """What a job wants to do with the next part of a graph.
+
+    `seen`: how many things it looked at. `next`: where the next page begins, in the job's own words (another
+    process may use it, hours later); None at the end. `commands` are applied in order; those without a source get
+    `upkeep`, those without a command id get one from the run and their content. `beside`: what the job keeps that
+    is no record, such as made tags; `Job.keep` stores it. `shown`: the changes in words, for a dry run.
+    """
+
+    seen: int
+    next: str | None = None
+    commands: tuple[Command, ...] = ()
+    beside: tuple[Any, ...] = ()
+    shown: tuple[str, ...] = ()
+
+
+class Job(Protocol):
+    """A job of upkeep. Between two pages it keeps the cursor alone, and a page done twice changes nothing.
+
+    `period_s`: seconds between two runs in one graph. `undoable`: a run can be taken back whole. `default`: it
+    runs unless the settings name other jobs; what erases never does.
+    """
+
+    @property
+    def name(self) -> JobName: ...
+
+    @property
+    def levels(self) -> tuple[Level, ...]: ...
+
+    @property
+    def period_s(self) -> int: ...
+
+    @property
+    def undoable(self) -> bool: ...
+
+    @property
+    def default(self) -> bool: ...
+
+    async def plan(self, context: JobContext, cursor: str | None) -> Page:
+        """Read the page after `cursor` (None: the first) and decide. It changes nothing."""
+        ...
+
+    async def keep(self, context: JobContext, page: Page) -> int:
+        """Store `page.beside`, after its commands were applied; returns how many changes that made."""
+        ...
+
+    async def undo(self, context: JobContext) -> int:
+        """Take back what `keep` stored in the run `context.run_id`; returns how many changes that made."""
+        ...

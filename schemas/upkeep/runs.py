@@ -1,0 +1,66 @@
+"""Runs of upkeep: one job in one graph, what it did there, and the requests that start one or take it back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemas.base import AtMost, CitizenId, Frozen, Request
+from schemas.memory import Level
+
+JobName = Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]
+RunStatus = Literal["running", "done", "failed", "undone"]
+
+
+class Run(Frozen):
+    """One run of a job in one graph.
+
+    `seen`: how many things the job looked at, `changed`: how many changes were stored, `refused`: how many
+    commands were refused. `errors`: what went wrong, the last ones only. `attempt`: how often it was tried.
+    `next_at`: when the job is due again in this graph. `fence`: the number of the lease under which it last wrote.
+    `undone`: how many changes were taken back; `beyond_undo`: how many cannot be, because the job erased.
+    """
+
+    id: str
+    job: JobName
+    level: Level
+    citizen_id: str | None = None
+    status: RunStatus
+    begun_at: datetime
+    ended_at: datetime | None = None
+    next_at: datetime | None = None
+    seen: int = 0
+    changed: int = 0
+    refused: int = 0
+    attempt: int = 1
+    errors: tuple[str, ...] = ()
+    fence: int = 0
+    undone: int = 0
+    beyond_undo: int = 0
+    dry_run: bool = False
+    shown: tuple[str, ...] = ()
+    """The first changes in words: what a dry run would do."""
+
+
+class RunRequest(Request):
+    """Run jobs now. Without `jobs`: those that are switched on. Without `levels`: N1 of the citizen when one is
+    named, else all levels. With `dry_run` nothing is stored, and the answer shows what would change."""
+
+    jobs: Annotated[tuple[JobName, ...], AtMost(16), Field(min_length=1)] | None = None
+    citizen_id: CitizenId | None = None
+    levels: Annotated[tuple[Level, ...], AtMost(16), Field(min_length=1)] | None = None
+    dry_run: bool = False
+
+    @model_validator(mode="after")
+    def _personal_needs_a_citizen(self) -> Self:
+        if self.levels and Level.N1 in self.levels and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+
+class RunsAnswer(Frozen):
+    """Runs, the newest first."""
+
+    runs: tuple[Run, ...] = ()
