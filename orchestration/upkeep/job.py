@@ -60,6 +60,7 @@ class Page(NamedTuple):
 class Job(Protocol):
     """A job of upkeep. Between two pages it keeps the cursor alone, and a page done twice changes nothing.
 
+    A run changes each memory or link at most once: of two changes only the last can be taken back with the run.
     `period_s`: seconds between two runs in one graph. `undoable`: a run can be taken back whole. `default`: it
     runs unless the settings name other jobs; what erases never does.
     """

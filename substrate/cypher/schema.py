@@ -6,7 +6,7 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 """Graphs with an older version are migrated by `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
@@ -28,6 +28,9 @@ INDEXES: Final = (
     Query("index_state_cell", "CREATE INDEX FOR (s:PastState) ON (s.cell)"),
     Query("index_passage_memory", "CREATE INDEX FOR (q:Passage) ON (q.memory_id)"),
     Query("index_passage_handle", "CREATE INDEX FOR (q:Passage) ON (q.handle)"),
+    Query("index_change_page", "CREATE INDEX FOR (c:UpkeepChange) ON (c.page)"),
+    Query("index_change_command", "CREATE INDEX FOR (c:UpkeepChange) ON (c.command_id)"),
+    Query("index_change_target", "CREATE INDEX FOR (c:UpkeepChange) ON (c.target)"),
     Query("index_past_link_handle", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)"),
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
     Query(

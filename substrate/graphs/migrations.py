@@ -89,6 +89,10 @@ FULLTEXT_PASSAGE: Final = Query(
     "fulltext_passage", "CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text)"
 )
 
+INDEX_CHANGE_PAGE: Final = Query("index_change_page", "CREATE INDEX FOR (c:UpkeepChange) ON (c.page)")
+INDEX_CHANGE_COMMAND: Final = Query("index_change_command", "CREATE INDEX FOR (c:UpkeepChange) ON (c.command_id)")
+INDEX_CHANGE_TARGET: Final = Query("index_change_target", "CREATE INDEX FOR (c:UpkeepChange) ON (c.target)")
+
 
 def _index_passages(dimension: int) -> Query:
     return Query(
@@ -174,6 +178,11 @@ MIGRATIONS: Final = (
             CreateIndex(FULLTEXT_PASSAGE),
             IndexPassages(),
         ),
+    ),
+    Migration(
+        7,
+        "the changes of a run of upkeep are found by an index",
+        (CreateIndex(INDEX_CHANGE_PAGE), CreateIndex(INDEX_CHANGE_COMMAND), CreateIndex(INDEX_CHANGE_TARGET)),
     ),
 )
 

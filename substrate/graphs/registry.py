@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import StoreMisfit
@@ -82,7 +83,14 @@ class Graphs:
         self._operational: set[str] = set()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._migrating: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._creates = True
         connection.missing = self.forget
+
+    def existing_only(self) -> Graphs:
+        """The same graphs, but none is created: `for_writing` raises GraphMissing where there is none."""
+        same = copy(self)
+        same._creates = False
+        return same
 
     def is_open(self, name: str) -> bool:
         """True when a check within the last second found that the graph exists and fits the embedder."""
@@ -118,6 +126,8 @@ class Graphs:
         async with self._locks[name]:
             if await self.for_reading(name):
                 return
+            if not self._creates:
+                raise GraphMissing(f"the graph {name} was erased", remedy="Write to it again to make a new one.")
             async with indexing.index_lock(self.connection):
                 await self._create(name, now)
             await self.for_reading(name)

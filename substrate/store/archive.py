@@ -30,7 +30,9 @@ NEWEST_SCHEMA: Final = schema.SCHEMA_VERSION
 """The schema version that this release writes; it reads this one and all before it."""
 UNIQUE_PROPERTY: Final = dict(schema.UNIQUE)
 """The property that the engine keeps unique, by label."""
-_BESIDE: Final = (*TRACE_LABELS, "PastVersion", "Passage", "SubstrateMeta")
+UPKEEP_LABELS: Final = ("UpkeepRun", "UpkeepChange")
+"""The labels of what a run of upkeep keeps of itself. It stays with the store and is not exported."""
+_BESIDE: Final = (*TRACE_LABELS, *UPKEEP_LABELS, "PastVersion", "Passage", "SubstrateMeta")
 
 PAST_STATE: Final = "PastState"
 STATE_LABELS: Final = ("CitizenState", PAST_STATE)
@@ -38,8 +40,11 @@ STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback")
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset(
-    ("ConsciousnessNode", "PastVersion", "Passage", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
-)
+    (
+        "ConsciousnessNode", "PastVersion", "Passage", "Tag", "SubstrateMeta",
+        *TRACE_LABELS, *LONE_LABELS, *UPKEEP_LABELS,
+    )
+)  # fmt: skip
 KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *TRACE_TYPES))
 VECTORS: Final = ("embedding", "emotion")
 
@@ -47,9 +52,9 @@ _CARRIED_STAMP: Final = Query(
     "carried_stamp",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
     "RETURN m {.*, key: null, "
-    "generation: null, other_model: null, other_dimension: null, other_state: null} LIMIT 1",
+    "generation: null, other_model: null, other_dimension: null, other_state: null, upkeep_fence: null} LIMIT 1",
 )
-"""The stamp without the generations of vectors, which concern only this store."""
+"""The stamp without the generations of vectors and the fence of upkeep, which concern only this store."""
 _HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN labels, relTypes")
 
 _PAGE: Final = Query(

@@ -19,6 +19,7 @@ from substrate.graphs.graph import Graph
 from substrate.store.archive import STATE_LABELS, count_stored, draft_names
 from substrate.store.feedback import take_back_naming
 from substrate.store.passages import erase_passages
+from substrate.store.runs import erase_changes
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
@@ -176,6 +177,7 @@ async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
     while (row := await _write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
         removed += Counter(records=row[0], traces=row[1])
     removed["receipts"] += await erase_receipts(graph, ids, [])
+    await erase_changes(graph, ids)
     removed["feedback"] += await take_back_naming(graph, ids)
     removed += Counter((await erase_passages(graph, ids))._asdict())
     row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
@@ -187,6 +189,7 @@ async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
 async def _erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
     """Erase links of memories, their receipts first: a repeated erasure would not find the ids of the links."""
     receipts = await erase_receipts(graph, links, [])
+    await erase_changes(graph, links)
     row = await _write_one_row(graph, ERASE_LINKS, ids=ids, links=links)
     return Counter(links=row[0], past_links=row[1], receipts=receipts)
 

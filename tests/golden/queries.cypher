@@ -359,7 +359,8 @@ RETURN id(n), id(p), properties(p), id(t), labels(t), properties(t);
 
 // carried_stamp
 MATCH (m:SubstrateMeta {key: 'stamp'})
-RETURN m {.*, key: null, generation: null, other_model: null, other_dimension: null, other_state: null}
+RETURN m {.*, key: null, generation: null, other_model: null, other_dimension: null, other_state: null,
+    upkeep_fence: null}
 LIMIT 1;
 
 // carried_tags
@@ -930,6 +931,23 @@ FOREACH (g IN gone |
   DELETE g
 )
 RETURN size(gone);
+
+// erase_changes
+// :params $ids
+MATCH (c:UpkeepChange)
+WHERE c.target IN $ids
+WITH collect(c) AS gone
+FOREACH (c IN gone |
+  DELETE c
+)
+RETURN size(gone);
+
+// erase_in_runs
+// :params $ids
+MATCH (r:UpkeepRun)
+WHERE any(x IN $ids WHERE r.errors CONTAINS x OR r.cursor CONTAINS x)
+SET r.errors = '[]', r.cursor = null
+RETURN count(r);
 
 // erase_links
 // :params $ids, $links
@@ -2649,6 +2667,15 @@ UNWIND ([x IN coalesce(m.emotions, []) | ['emotion', x]] + CASE WHEN m IS NULL T
 WITH n, name, type, appearances, told[0] AS kind, told[1] AS said, count(*) AS times
 RETURN n.id, name, type, appearances, kind, said, times
 ORDER BY appearances DESC, name, n.id, kind, times DESC, said;
+
+// index_change_command
+CREATE INDEX FOR (c:UpkeepChange) ON (c.command_id);
+
+// index_change_page
+CREATE INDEX FOR (c:UpkeepChange) ON (c.page);
+
+// index_change_target
+CREATE INDEX FOR (c:UpkeepChange) ON (c.target);
 
 // index_link_handle
 CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle);
@@ -10544,6 +10571,90 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// upkeep_changes
+// :params $page
+MATCH (c:UpkeepChange)
+WHERE c.page = $page
+RETURN c.nth, c.command_id, c.command, c.target, c.source
+ORDER BY c.nth DESC;
+
+// upkeep_drop_runs
+// :params $job, $keep
+MATCH (r:UpkeepRun)
+WHERE r.job = $job AND r.status <> 'running' AND r.status <> 'failed' AND r.changed = 0 AND r.kept = 0
+WITH r
+ORDER BY r.begun_at DESC
+SKIP $keep
+WITH collect(r) AS old
+FOREACH (r IN old |
+  DELETE r
+)
+RETURN size(old);
+
+// upkeep_exists
+RETURN 1;
+
+// upkeep_journal
+// :params $fence, $rows, $run, $values
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE coalesce(m.upkeep_fence, 0) <= $fence
+SET m.upkeep_fence = $fence
+WITH m
+MATCH (r:UpkeepRun {id: $run})
+SET r += $values
+WITH r
+UNWIND $rows AS row
+CREATE (c:UpkeepChange)
+SET c = row
+RETURN count(c);
+
+// upkeep_run
+// :params $run
+MATCH (r:UpkeepRun {id: $run})
+RETURN r.id, r.job, r.status, r.begun_at, r.ended_at, r.next_at, r.seen, r.changed, r.refused, r.attempt,
+    r.errors, r.fence, r.undone, r.beyond_undo, r.kept, r.cursor, r.pages;
+
+// upkeep_run_of
+// :params $commands
+MATCH (c:UpkeepChange)
+WHERE c.command_id IN $commands
+RETURN c.command_id, c.run;
+
+// upkeep_runs
+// :params $rows
+MATCH (r:UpkeepRun)
+RETURN r.id, r.job, r.status, r.begun_at, r.ended_at, r.next_at, r.seen, r.changed, r.refused, r.attempt,
+    r.errors, r.fence, r.undone, r.beyond_undo, r.kept, r.cursor, r.pages
+ORDER BY r.begun_at DESC, r.id DESC
+LIMIT $rows;
+
+// upkeep_save_run
+// :params $fence, $run, $values
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE coalesce(m.upkeep_fence, 0) <= $fence
+SET m.upkeep_fence = $fence
+WITH m
+MERGE (r:UpkeepRun {id: $run})
+SET r += $values
+RETURN r.id;
+
+// upkeep_settle
+// :params $fence, $gone, $page, $run, $values
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE coalesce(m.upkeep_fence, 0) <= $fence
+SET m.upkeep_fence = $fence
+WITH m
+MATCH (r:UpkeepRun {id: $run})
+SET r += $values
+WITH r
+OPTIONAL MATCH (c:UpkeepChange)
+WHERE c.page = $page AND c.command_id IN $gone
+WITH r, collect(c) AS gone
+FOREACH (c IN gone |
+  DELETE c
+)
+RETURN r.id;
 
 // values_of_episodes
 MATCH (m:ConsciousnessNode)

@@ -1,1 +1,1 @@
-"""The jobs of upkeep, a file each."""
+"""The jobs of upkeep, one file each, and their table."""

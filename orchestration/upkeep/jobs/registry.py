@@ -1,0 +1,10 @@
+"""The jobs of upkeep, in the order in which they run. A job is one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from orchestration.upkeep.job import Job
+
+JOBS: Final[Sequence[Job]] = ()

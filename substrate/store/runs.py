@@ -1,0 +1,197 @@
+"""Reads and writes the runs of upkeep: `UpkeepRun` nodes in the graph they concern, and their journal.
+
+Each write names the fence of its lease. The stamp of the graph has the highest fence that wrote, `upkeep_fence`,
+and a write with a lower one changes nothing: its process has lost the lease. The journal (`UpkeepChange`) has a
+row for each command, written before the command is sent; what became of a command stands in its receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import batched
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from schemas.errors import Conflict
+from schemas.temporal import Instant
+from substrate.connection.pool import Row
+from substrate.cypher.fragments import columns_of
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+
+RUNS_AT_MOST: Final = 1000
+KEPT_WITHOUT_CHANGES: Final = 20
+"""So many finished runs of a job that changed nothing are kept in a graph; those with changes all stay."""
+ROWS_AT_ONCE: Final = 500
+
+_COLUMNS: Final = (
+    "id", "job", "status", "begun_at", "ended_at", "next_at", "seen", "changed", "refused", "attempt", "errors",
+    "fence", "undone", "beyond_undo", "kept", "cursor", "pages",
+)  # fmt: skip
+_FENCED: Final = (
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) WHERE coalesce(m.upkeep_fence, 0) <= $fence "
+    "SET m.upkeep_fence = $fence WITH m "
+)
+_RUN: Final = "MATCH (r:UpkeepRun {id: $run}) SET r += $values "
+
+READ_RUNS: Final = Query(
+    "upkeep_runs",
+    f"MATCH (r:UpkeepRun) RETURN {columns_of('r', _COLUMNS)} ORDER BY r.begun_at DESC, r.id DESC LIMIT $rows",
+)
+READ_RUN: Final = Query("upkeep_run", f"MATCH (r:UpkeepRun {{id: $run}}) RETURN {columns_of('r', _COLUMNS)}")
+EXISTS: Final = Query("upkeep_exists", "RETURN 1")
+SAVE_RUN: Final = Query(
+    "upkeep_save_run", f"{_FENCED} MERGE (r:UpkeepRun {{id: $run}}) SET r += $values RETURN r.id"
+)
+JOURNAL: Final = Query(
+    "upkeep_journal",
+    f"{_FENCED} {_RUN} WITH r UNWIND $rows AS row CREATE (c:UpkeepChange) SET c = row RETURN count(c)",
+)
+SETTLE: Final = Query(
+    "upkeep_settle",
+    f"{_FENCED} {_RUN} WITH r OPTIONAL MATCH (c:UpkeepChange) WHERE c.page = $page AND c.command_id IN $gone "
+    "WITH r, collect(c) AS gone FOREACH (c IN gone | DELETE c) RETURN r.id",
+)
+DROP_RUNS: Final = Query(
+    "upkeep_drop_runs",
+    "MATCH (r:UpkeepRun) WHERE r.job = $job AND r.status <> 'running' AND r.status <> 'failed' "
+    "AND r.changed = 0 AND r.kept = 0 WITH r ORDER BY r.begun_at DESC SKIP $keep "
+    "WITH collect(r) AS old FOREACH (r IN old | DELETE r) RETURN size(old)",
+)
+CHANGES_OF_PAGE: Final = Query(
+    "upkeep_changes",
+    "MATCH (c:UpkeepChange) WHERE c.page = $page RETURN c.nth, c.command_id, c.command, c.target, c.source "
+    "ORDER BY c.nth DESC",
+)
+RUN_OF: Final = Query(
+    "upkeep_run_of", "MATCH (c:UpkeepChange) WHERE c.command_id IN $commands RETURN c.command_id, c.run"
+)
+ERASE_CHANGES: Final = Query(
+    "erase_changes",
+    "MATCH (c:UpkeepChange) WHERE c.target IN $ids WITH collect(c) AS gone "
+    "FOREACH (c IN gone | DELETE c) RETURN size(gone)",
+)
+FORGET_IN_RUNS: Final = Query(
+    "erase_in_runs",
+    "MATCH (r:UpkeepRun) WHERE any(x IN $ids WHERE r.errors CONTAINS x OR r.cursor CONTAINS x) "
+    "SET r.errors = '[]', r.cursor = null RETURN count(r)",
+)
+"""A cursor may name a memory. A run without one begins again, and what it does twice changes nothing."""
+
+
+class LeaseLost(Conflict):
+    """Another process has the lease of upkeep; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as the graph has it. `cursor`: where its next page begins, None before the first and after the last.
+
+    `pages`: how many pages its journal has. `kept`: how many changes are no commands. Times are microseconds since
+    1970; `errors` are the last ones.
+    """
+
+    id: str
+    job: str
+    status: str
+    begun_at: Instant
+    ended_at: Instant | None = None
+    next_at: Instant | None = None
+    seen: int = 0
+    changed: int = 0
+    refused: int = 0
+    attempt: int = 1
+    errors: tuple[str, ...] = ()
+    fence: int = 0
+    undone: int = 0
+    beyond_undo: int = 0
+    kept: int = 0
+    cursor: str | None = None
+    pages: int = 0
+
+    def values(self) -> dict[str, Any]:
+        return {**asdict(self), "errors": orjson.dumps(self.errors).decode()}
+
+
+class Change(NamedTuple):
+    """A row of the journal: a command on `target`, the id of a memory or link; `nth` in its page."""
+
+    nth: int
+    command_id: str
+    command: str
+    target: str
+    source: str | None
+
+
+def page_name(run_id: str, number: int | str) -> str:
+    return f"{run_id}:{number}"
+
+
+def _record(row: Row) -> RunRecord:
+    values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
+    return RunRecord(**{**values, "errors": tuple(orjson.loads(values["errors"]))})
+
+
+async def read_runs(graph: Graph, rows: int = RUNS_AT_MOST) -> list[RunRecord]:
+    """The runs of a graph, the newest first."""
+    return [_record(row) for row in await graph.read_typed(READ_RUNS, rows=rows)]
+
+
+async def read_run(graph: Graph, run_id: str) -> RunRecord | None:
+    rows = await graph.read_typed(READ_RUN, run=run_id)
+    return _record(rows[0]) if rows else None
+
+
+async def save_run(graph: Graph, record: RunRecord) -> None:
+    """Store the run under its fence. Raises LeaseLost when the graph has seen a higher one.
+
+    Raises GraphMissing when the graph was erased.
+    """
+    await _fenced(graph, SAVE_RUN, record)
+
+
+async def write_journal(graph: Graph, record: RunRecord, page: str, changes: Sequence[Change]) -> None:
+    """Store the rows of a page, before its commands are sent. Raises as `save_run` does."""
+    rows = [{**change._asdict(), "run": record.id, "page": page} for change in changes]
+    for part in batched(rows, ROWS_AT_ONCE):
+        await _fenced(graph, JOURNAL, record, rows=list(part))
+
+
+async def settle(graph: Graph, record: RunRecord, page: str, gone: Sequence[str]) -> None:
+    """Store the run after a page, and drop the rows of what changed nothing. Raises as `save_run` does."""
+    await _fenced(graph, SETTLE, record, page=page, gone=list(gone))
+
+
+async def _fenced(graph: Graph, query: Query, record: RunRecord, **values: Any) -> None:
+    fields: Mapping[str, Any] = record.values()
+    await graph.read(EXISTS)  # a write would make the graph anew; reading raises GraphMissing
+    rows = await graph.write(query, run=record.id, fence=record.fence, values=dict(fields), **values)
+    if not rows or rows[0][0] in (0, None):
+        raise LeaseLost(
+            "another process does the upkeep now; nothing was stored", remedy="Run the job again when it is done."
+        )
+
+
+async def drop_old_runs(graph: Graph, job: str) -> None:
+    """Drop the oldest finished runs of a job that changed nothing."""
+    await graph.write(DROP_RUNS, job=job, keep=KEPT_WITHOUT_CHANGES)
+
+
+async def changes_of_page(graph: Graph, run_id: str, number: int) -> list[Change]:
+    """The rows of a page of the journal, the last first."""
+    return [Change(*row) for row in await graph.read(CHANGES_OF_PAGE, page=page_name(run_id, number))]
+
+
+async def runs_of(graph: Graph, command_ids: Sequence[str]) -> dict[str, str]:
+    """By command: the run of upkeep that sent it. Commands of nobody's run are left out."""
+    if not command_ids:
+        return {}
+    return {str(row[0]): str(row[1]) for row in await graph.read(RUN_OF, commands=list(command_ids))}
+
+
+async def erase_changes(graph: Graph, ids: Sequence[str]) -> None:
+    """Remove what the runs keep of these memories or links."""
+    await graph.write(ERASE_CHANGES, ids=list(ids))
+    await graph.write(FORGET_IN_RUNS, ids=list(ids))
