@@ -79,6 +79,7 @@ SUMMARIES: Final = {
     "take_back_feedback": "Take one feedback back",
     "take_back_all_feedback": "Take all feedback of a citizen back",
     "sweep": "Look for faults in the graphs",
+    "get_quality": "Read the quality of graphs over time",
     "repair": "Repair a finding of a sweep",
     "validate_link": "Check a link without storing it",
     "list_keys": "List keys",

@@ -18,6 +18,7 @@ from rich.text import Text
 from api.cli import formatting, support
 from api.runtime.runtime import open_store
 from orchestration.reranking import RERANKED
+from orchestration.upkeep.quality import read_series
 from schemas.errors import SubstrateError, Unavailable
 from schemas.settings import Settings, StoreSettings
 from substrate.connection.pool import Connection
@@ -26,6 +27,7 @@ from substrate.engine.data_directory import WARN_BYTES, describe_low_space
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
 from substrate.graphs.graph import Graph
+from substrate.graphs.names import origin_of
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
@@ -210,7 +212,27 @@ async def _check_graphs(connection: Connection, embedder: Embedder | None) -> li
     names = await graphs.existing()
     if not names:
         return [Check("graphs", "none yet: nothing was remembered")]
-    return [await _check_graph(graphs, name, stamped=embedder is not None) for name in names]
+    checks = []
+    for name in names:
+        checks += [await _check_graph(graphs, name, stamped=embedder is not None)]
+        checks += await _check_quality(Graph(connection, name))
+    return checks
+
+
+async def _check_quality(graph: Graph) -> list[Check]:
+    """A grade of metadata that fell at the last sweep of the graph."""
+    level, citizen = origin_of(graph.name)
+    try:
+        series = await read_series(graph, level, citizen, 1)
+    except SubstrateError as error:
+        return [_report_error("quality", error)]
+    if series.fallen_from is None:
+        return []
+    [last] = series.summaries
+    detail = f"{graph.name}: the metadata is {last.quality_grade} now; it was {series.fallen_from} within 30 days"
+    named = f"--citizen {citizen}" if citizen else f"--level {level}"
+    remedy = f"See `substrate validate {named} --trend`, and without --trend what to repair."
+    return [Check("quality", detail, well=False, remedy=remedy)]
 
 
 async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Check:

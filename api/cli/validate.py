@@ -14,12 +14,13 @@ from api.cli import formatting, options, support
 from api.cli.stream_text import describe_grade
 from api.runtime.runtime import Runtime
 from orchestration.upkeep.findings import SEVERITY
+from orchestration.upkeep.quality import read_quality, sweep_and_keep
 from orchestration.upkeep.repair import run_repair
-from orchestration.upkeep.sweep import sweep
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
+from schemas.upkeep.quality import MOST_SUMMARIES, QualityAnswer, QualitySeries
 from schemas.validation import MetadataValidationReport
 from substrate.text import count_of
 
@@ -55,12 +56,18 @@ def validate(
     fix: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help=f"Run the repairs of a kind: {', '.join(KINDS)}.")
     ] = None,
+    trend: Annotated[
+        bool, typer.Option("--trend", help="Check nothing; show what the checks before found, oldest first.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
 ) -> None:
     """Check whole graphs for broken links and memories, duplicates, junk, unset fields and missing vectors.
 
     Only --fix changes anything: it runs the listed repairs of a kind. Records that they close stay in the past.
+    The summary of each check is kept; --trend shows them.
     """
+    if trend and fix:
+        raise InvalidRequest("--trend and --fix: give one of them")
     unknown = [kind for kind in fix or () if kind not in KINDS]
     if unknown:
         raise InvalidRequest(f"--fix: nothing repairs {unknown[0]!r}", remedy=f"Kinds: {', '.join(KINDS)}.")
@@ -70,11 +77,17 @@ def validate(
         "findings_per_kind": limit,
     }
     request = support.validate(SweepRequest, fields, OPTIONS)
+    if trend:
+        quality = support.run(_read_trend(support.read_settings(ctx), request))
+        support.print_answer(quality, _show_trend, as_json=as_json)
+        return
     answer, repairs = support.run(_sweep(support.read_settings(ctx), request, fix or ()))
     if as_json:
         support.write_json(answer.model_dump_json())
     for report in () if as_json else answer.reports:
         _show(report, support.output())
+    for note in answer.notes:
+        support.messages().print(Text(note, "yellow"))
     _show_repairs(repairs, support.messages() if as_json else support.output())
     if _count_errors_left(answer, repairs):
         raise typer.Exit(EXIT_ERRORS_FOUND)
@@ -97,10 +110,39 @@ async def _sweep(
         if Level.N1 in request.chosen():
             await support.find_graph(runtime, Level.N1, request.citizen_id)
         with support.progress_bar(support.messages(), 0, "memories") as advance:
-            answer = await sweep(request, runtime.deps, advance)
+            answer = await sweep_and_keep(request, runtime.deps, await runtime.moment(), advance)
         findings = chain.from_iterable(report.findings for report in answer.reports)
         chosen = [finding for finding in findings if finding.kind in fix]
         return answer, await _run_repairs(chosen, runtime)
+
+
+async def _read_trend(settings: Settings, request: SweepRequest) -> QualityAnswer:
+    async with support.open_store(settings) as runtime:
+        if Level.N1 in request.chosen():
+            await support.find_graph(runtime, Level.N1, request.citizen_id)
+        return await read_quality(request.chosen(), request.citizen_id, runtime.deps, limit=MOST_SUMMARIES)
+
+
+def _show_trend(quality: QualityAnswer, console: Console) -> None:
+    for series in quality.series:
+        if not series.summaries:
+            console.print(Text.assemble((_whose(series), "bold"), ": never checked; `substrate validate` checks"))
+            continue
+        console.print(Text(_whose(series), "bold"))
+        for summary in series.summaries:
+            found = ", ".join(f"{severity} {n:,}" for severity, n in summary.findings_by_severity.items())
+            console.print(
+                f"  {summary.swept_at:%Y-%m-%d %H:%M}  {summary.quality_grade or 'no grade':<10}  "
+                f"{summary.average_completeness:4.0%} complete  {count_of(summary.total_memories, 'memory')}"
+                f"  {found}".rstrip(),
+                soft_wrap=True,
+            )
+        if series.fallen_from is not None:
+            console.print(Text(f"  The grade fell: it was {series.fallen_from} within 30 days.", "yellow"))
+
+
+def _whose(graph: SweepReport | QualitySeries) -> str:
+    return f"{graph.level} of {graph.citizen_id}" if graph.citizen_id else str(graph.level)
 
 
 async def _run_repairs(findings: Sequence[Finding], runtime: Runtime) -> list[Repair]:
@@ -119,7 +161,7 @@ def _grade(quality: MetadataValidationReport) -> str:
 
 
 def _show(report: SweepReport, console: Console) -> None:
-    whose = f"{report.level} of {report.citizen_id}" if report.citizen_id else str(report.level)
+    whose = _whose(report)
     quality = report.report
     if not report.scanned_nodes:
         console.print(Text.assemble((whose, "bold"), ": nothing was remembered yet"))

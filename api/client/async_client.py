@@ -62,6 +62,7 @@ from schemas.responses import (
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
+from schemas.upkeep.quality import QualityAnswer
 from schemas.validation import ValidationResult
 from schemas.wave_signal import Resonances, Resonate
 
@@ -301,6 +302,10 @@ class AsyncSubstrate(ConversationCalls, CitizenCalls):
     ) -> SweepAnswer:
         """Check whole graphs and report their state; with `limit` one batch, and `next` for the following one."""
         return await self._request(SweepAnswer, Call("POST", "/v1/upkeep/sweep", collect_fields(request, given)))
+
+    async def quality(self, /, **whose: Unpack[fields.QualityFields]) -> QualityAnswer:
+        """What sweeps of each whole graph found, oldest first; `fallen_from` is set where the grade fell."""
+        return await self._request(QualityAnswer, Call("GET", "/v1/upkeep/quality", params=whose))
 
     async def repair(
         self, request: RepairRequest | None = None, /, **given: Unpack[fields.RepairFields]

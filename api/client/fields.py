@@ -341,6 +341,11 @@ class SweepFields(CitizenFields, total=False):
     after: str | None
 
 
+class QualityFields(CitizenFields, total=False):
+    level: AnyLevel | None
+    limit: int
+
+
 class RepairFields(TypedDict, total=False):
     task: RepairTask | Json
 

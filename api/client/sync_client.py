@@ -152,6 +152,7 @@ class Substrate:
     health = _block_on(AsyncSubstrate.health)
     validate_link = _block_on(AsyncSubstrate.validate_link)
     sweep = _block_on(AsyncSubstrate.sweep)
+    quality = _block_on(AsyncSubstrate.quality)
     repair = _block_on(AsyncSubstrate.repair)
     create_key = _block_on(AsyncSubstrate.create_key)
     list_keys = _block_on(AsyncSubstrate.list_keys)

@@ -7,6 +7,7 @@ from typing import Final
 from api.security.permissions import Arguments, Caller, PathValues, Permission
 from schemas.memory import Level
 from schemas.upkeep import ApplyCommand, SweepRequest
+from schemas.upkeep.quality import QualityRequest
 
 
 def _check_upkeep(caller: Caller, arguments: Arguments) -> Arguments:
@@ -31,6 +32,17 @@ def _check_sweep(caller: Caller, arguments: Arguments) -> Arguments:
 
 
 SWEEP: Final = Permission("upkeep, and citizen:ID:read or LEVEL:read", _check_sweep, _check_upkeep_path)
+
+
+def _check_quality(caller: Caller, arguments: Arguments) -> Arguments:
+    query: QualityRequest = arguments["query"]
+    levels = caller.readable(arguments["levels"]) if query.level is None else arguments["levels"]
+    for level in levels or (Level.N2,):
+        caller.require(level, query.citizen_id, "read")
+    return {**arguments, "levels": levels}
+
+
+QUALITY: Final = Permission("citizen:ID:read or LEVEL:read", _check_quality)
 
 
 def _check_repair(caller: Caller, arguments: Arguments) -> Arguments:

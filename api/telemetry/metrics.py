@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter as Tally
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -16,9 +17,11 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from api.runtime.runtime import Runtime
+from orchestration.upkeep.quality import read_last_summary
 from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
 from schemas.stream import ConsciousnessStream
+from schemas.upkeep.quality import QualitySummary
 from substrate.connection.errors import GraphMissing
 from substrate.engine.data_directory import free_bytes
 from substrate.graphs.graph import Graph
@@ -171,6 +174,8 @@ class EngineMetrics(NamedTuple):
     graphs: GaugeMetricFamily
     nodes: GaugeMetricFamily
     disk: GaugeMetricFamily
+    completeness: GaugeMetricFamily
+    grades: GaugeMetricFamily
 
 
 def make_engine_metrics() -> EngineMetrics:
@@ -186,6 +191,16 @@ def make_engine_metrics() -> EngineMetrics:
             labels=("level",),
         ),
         GaugeMetricFamily("substrate_disk_free_bytes", "Free space on the disk of the embedded engine."),
+        GaugeMetricFamily(
+            "substrate_metadata_completeness",
+            "Mean completeness of metadata over the graded memories, by level, at the last sweep of each graph.",
+            labels=("level",),
+        ),
+        GaugeMetricFamily(
+            "substrate_graphs_by_grade",
+            "Graphs by level and by the grade of their metadata at their last sweep; `none`: nobody gave any.",
+            labels=("level", "grade"),
+        ),
     )
 
 
@@ -203,23 +218,49 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
     return families
 
 
+class _GraphSizes(NamedTuple):
+    nodes: int
+    quality: QualitySummary | None
+
+
+def _add_quality(families: EngineMetrics, swept: Iterable[tuple[str, QualitySummary]]) -> None:
+    grades = Tally[tuple[str, str]]()
+    graded = Tally[str]()
+    complete: defaultdict[str, float] = defaultdict(float)
+    for level, summary in swept:
+        grades[level, summary.quality_grade or "none"] += 1
+        graded[level] += summary.graded_memories
+        complete[level] += summary.average_completeness * summary.graded_memories
+    for level, number in graded.items():
+        if number:
+            families.completeness.add_metric((level,), complete[level] / number)
+    for labels, count in grades.items():
+        families.grades.add_metric(labels, count)
+
+
 async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     connection = runtime.deps.connection
     memory = await connection.memory_bytes()
     names = await runtime.deps.graphs.existing()
     slots = asyncio.Semaphore(PARALLEL_COUNTS)
 
-    async def count_nodes(name: str) -> int:
+    async def read_sizes(name: str) -> _GraphSizes:
         async with slots:
+            graph = Graph(connection, name)
             try:
-                return await reader.count_nodes(Graph(connection, name))
+                return _GraphSizes(await reader.count_nodes(graph), await read_last_summary(graph))
             except GraphMissing:
-                return 0  # erased since it was listed
+                return _GraphSizes(0, None)  # erased since it was listed
 
     graphs, nodes = Tally[str](), Tally[str]()
-    for name, count in zip(names, await asyncio.gather(*map(count_nodes, names)), strict=True):
-        graphs[origin_of(name)[0].value] += 1
-        nodes[origin_of(name)[0].value] += count
+    swept: list[tuple[str, QualitySummary]] = []
+    for name, sizes in zip(names, await asyncio.gather(*map(read_sizes, names)), strict=True):
+        level = origin_of(name)[0].value
+        graphs[level] += 1
+        nodes[level] += sizes.nodes
+        if sizes.quality is not None:
+            swept.append((level, sizes.quality))
+    _add_quality(families, swept)
     families.memory.add_metric((), memory)
     for family, tally in ((families.graphs, graphs), (families.nodes, nodes)):
         for level, number in tally.items():

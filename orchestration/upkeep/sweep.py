@@ -6,7 +6,7 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import batched, groupby
 from typing import Final, NamedTuple
 
@@ -44,10 +44,16 @@ REST: Final = 2.0
 
 type Progress = Callable[[int, int], None]
 """Called after each page with the number of memories done, and of those in the graph when the sweep began."""
+type Pause = Callable[[float], Awaitable[None]]
+"""Called after each read with the seconds of work since the last pause."""
 
 
-def _no_progress(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     pass
+
+
+async def _rest_longer(worked: float) -> None:
+    await asyncio.sleep(REST * worked)
 
 
 class Batch(NamedTuple):
@@ -87,7 +93,7 @@ class Ledger:
 
 
 class Sweep:
-    """One sweep of one graph: its findings and counts so far."""
+    """One sweep of one graph: its findings and counts so far. `pause` waits between its reads."""
 
     def __init__(self, swept: SweptGraph, graph: Graph, listed: int, *, repairable: bool) -> None:
         self.swept = swept
@@ -96,12 +102,13 @@ class Sweep:
         self.quality = MetadataQuality(listed)
         self.digests = text_quality.Digests()
         self.pages = self.nodes = self.links = 0
+        self.pause: Pause = _rest_longer
         self._worked_since = time.perf_counter()
 
     async def rest(self) -> None:
         """Pause after a page, so that others can use the engine and this process."""
         self.pages += 1
-        await asyncio.sleep(REST * (time.perf_counter() - self._worked_since))
+        await self.pause(time.perf_counter() - self._worked_since)
         self._worked_since = time.perf_counter()
 
     def report(self, counts: GraphCounts, seconds: float) -> SweepReport:
@@ -127,7 +134,7 @@ class _SweptBatch(NamedTuple):
     last: int | None
 
 
-async def sweep(request: SweepRequest, deps: Deps, progress: Progress = _no_progress) -> SweepAnswer:
+async def sweep(request: SweepRequest, deps: Deps, progress: Progress = no_progress) -> SweepAnswer:
     """Sweep each requested graph, or one batch of a graph; a graph that does not exist counts as empty.
 
     Raises InvalidRequest when `after` names a level that is not requested.
@@ -155,51 +162,82 @@ async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps) -> SweepAn
 
 
 async def _sweep_graph(
-    request: SweepRequest, level: Level, batch: Batch, deps: Deps, *, progress: Progress = _no_progress
+    request: SweepRequest, level: Level, batch: Batch, deps: Deps, *, progress: Progress = no_progress
 ) -> _SweptBatch:
     """Sweep a batch of a graph. Changes made meanwhile may or may not be seen."""
     begun = time.perf_counter()
     citizen_id = request.citizen_id if level is Level.N1 else None
     graph = deps.graph(graph_name(level, citizen_id))
+    run = await open_sweep(level, citizen_id, deps, listed=request.findings_per_kind)
+    if run is None:
+        return _SweptBatch(SweepReport(level=level, citizen_id=citizen_id), None)
+    counts = GraphCounts(**(await reader.counts(graph))._asdict())
+    last = await _sweep_pages(run, batch, lambda: progress(run.nodes, counts.memories))
+    await _find_duplicates(run)
+    return _SweptBatch(run.report(counts, time.perf_counter() - begun), last)
+
+
+async def open_sweep(level: Level, citizen_id: str | None, deps: Deps, *, listed: int) -> Sweep | None:
+    """A sweep that has read nothing yet; None when the graph does not exist.
+
+    `listed`: how many findings of each kind it lists. Raises StoreMisfit for a schema that is not ours.
+    """
+    graph = deps.graph(graph_name(level, citizen_id))
     stamp = await read_stamp(graph)
     if stamp is None:
-        return _SweptBatch(SweepReport(level=level, citizen_id=citizen_id), None)
+        return None
     fits = stamp.generation_of(deps.embedder.model, deps.embedder.dimension) is not None
     if fits:
         await deps.graphs.for_reading(graph.name)  # raises for a schema that is not ours
     else:
         deps.connection.generations[graph.name] = stamp.generation
     swept = SweptGraph(level, citizen_id, embedded=stamp.dimension > 0)
-    run = Sweep(swept, graph, request.findings_per_kind, repairable=fits)
-    counts = GraphCounts(**(await reader.counts(graph))._asdict())
+    run = Sweep(swept, graph, listed, repairable=fits)
     if not fits:
         models = f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}"
         message = f"{models}: run `substrate reembed`"
         run.ledger.add([build_finding("embedding_stale", swept, graph.name, message)])
-    last = await _sweep_pages(run, batch, lambda: progress(run.nodes, counts.memories))
-    await _find_duplicates(run)
-    return _SweptBatch(run.report(counts, time.perf_counter() - begun), last)
+    return run
 
 
 async def _sweep_pages(run: Sweep, batch: Batch, report_page: Callable[[], None]) -> int | None:
     """Sweep the pages of the batch; returns the internal id after which there may be more, None at the end."""
     after = batch.after
     limit = sys.maxsize if batch.limit is None else batch.limit
-    while page := await upkeep.read_memories(run.graph, after, limit - run.nodes):
-        after = page[-1].internal_id
-        run.nodes += len(page)
-        for row in page:
-            _sweep_memory(row, run)
-        await run.rest()
-        await _sweep_links(page, run)
-        await _sweep_versions(page, run)
-        await _sweep_long_texts(page, run)
+    while (last := await sweep_page(run, after, limit - run.nodes)) is not None:
+        after = last
         report_page()
         if run.nodes >= limit:
             return after
     if batch.limit is None:
-        run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
+        await _find_strays(run)
     return None
+
+
+async def sweep_page(run: Sweep, after: int, limit: int = upkeep.MEMORIES_A_PAGE) -> int | None:
+    """Sweep the memories after the internal id `after`; returns the last internal id, None when there are none."""
+    page = await upkeep.read_memories(run.graph, after, limit)
+    if not page:
+        return None
+    run.nodes += len(page)
+    for row in page:
+        _sweep_memory(row, run)
+    await run.rest()
+    await _sweep_links(page, run)
+    await _sweep_versions(page, run)
+    await _sweep_long_texts(page, run)
+    return page[-1].internal_id
+
+
+async def finish_sweep(run: Sweep) -> SweepReport:
+    """The report after the last page, with what can only be found in the graph as a whole."""
+    await _find_strays(run)
+    await _find_duplicates(run)
+    return run.report(GraphCounts(), 0.0)
+
+
+async def _find_strays(run: Sweep) -> None:
+    run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 
 
 async def _sweep_long_texts(page: Sequence[MemoryRow], run: Sweep) -> None:

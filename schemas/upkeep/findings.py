@@ -194,10 +194,14 @@ class SweepRequest(Request):
 
 
 class SweepAnswer(Frozen):
-    """One report per graph. `next`: where the next batch begins, None after the last."""
+    """One report per graph. `next`: where the next batch begins, None after the last.
+
+    `notes`: why the summary of a graph was not kept.
+    """
 
     reports: tuple[SweepReport, ...]
     next: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class ReembedReport(Frozen):

@@ -30,8 +30,8 @@ NEWEST_SCHEMA: Final = schema.SCHEMA_VERSION
 """The schema version that this release writes; it reads this one and all before it."""
 UNIQUE_PROPERTY: Final = dict(schema.UNIQUE)
 """The property that the engine keeps unique, by label."""
-UPKEEP_LABELS: Final = ("UpkeepRun", "UpkeepChange")
-"""The labels of what a run of upkeep keeps of itself. It stays with the store and is not exported."""
+UPKEEP_LABELS: Final = ("UpkeepRun", "UpkeepChange", "QualitySummary", "Revaluation")
+"""The labels of what upkeep keeps of itself. It stays with the store and is not exported."""
 _BESIDE: Final = (*TRACE_LABELS, *UPKEEP_LABELS, "PastVersion", "Passage", "SubstrateMeta")
 
 PAST_STATE: Final = "PastState"
@@ -39,12 +39,7 @@ STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 """The labels of the current record of a citizen's state, and of its past records."""
 LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback")
 """The labels of nodes without links. Such a node is exported with all its properties."""
-KNOWN_LABELS: Final = frozenset(
-    (
-        "ConsciousnessNode", "PastVersion", "Passage", "Tag", "SubstrateMeta",
-        *TRACE_LABELS, *LONE_LABELS, *UPKEEP_LABELS,
-    )
-)  # fmt: skip
+KNOWN_LABELS: Final = frozenset((*_BESIDE, "ConsciousnessNode", "Tag", *LONE_LABELS))
 KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *TRACE_TYPES))
 VECTORS: Final = ("embedding", "emotion")
 

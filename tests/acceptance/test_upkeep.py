@@ -68,8 +68,8 @@ def test_batches_find_together_what_the_whole_sweep_finds(service: Service, citi
     service.remember(citizen, id="null", name="null", **SET)
     for number in range(6):
         assert service.relate(citizen, (f"m{number}", "NEXT", f"m{number + 1}")).status_code == 201
+    whole = swept(service, citizen)
     with service.unchanged():
-        whole = swept(service, citizen)
         for limit in (1, 2, 3, 4, 9, 10_000):
             reports = in_batches(service, citizen, limit)
             assert max(report["scanned_nodes"] for report in reports) <= limit
@@ -153,3 +153,41 @@ def test_the_dry_run_says_what_003_says_of_a_link(service: Service, citizen: str
     assert bad["errors"] == ["REQUIRED field invalid: energy (got int)", "REQUIRED field missing: goal"]
     assert (len(empty["errors"]), empty["metadata_completeness"]) == (7, 0.0)
     assert refused.status_code == 422
+
+
+def test_each_sweep_of_a_whole_graph_adds_to_the_series_of_its_quality(service: Service, citizen: str) -> None:
+    def read(**query: Any) -> httpx.Response:
+        return service.http.get("/v1/upkeep/quality", params=query)
+
+    assert read(citizen_id=citizen, level="N1").json() == {
+        "series": [{"level": "N1", "citizen_id": citizen, "summaries": [], "fallen_from": None}]
+    }
+    swept(service, citizen)
+    assert read(citizen_id=citizen, level="N1").json()["series"][0]["summaries"] == []
+    service.remember(citizen, id="tea", name="Tea", felt_quality="warm", goal="rest", **SET)
+    first = swept(service, citizen)
+    in_batches(service, citizen, 5)
+    for number in range(4):
+        service.remember(citizen, id=f"none{number}", name="None", emotion_vector={"joy": 0.4})
+    second = swept(service, citizen)
+    [series] = read(citizen_id=citizen).json()["series"][:1]
+    grades = [summary["quality_grade"] for summary in series["summaries"]]
+    assert grades == [report["report"]["quality_grade"] for report in (first, second)]
+    assert [summary["total_memories"] for summary in series["summaries"]] == [1, 5]
+    found = second["findings_by_kind"]
+    assert sum(series["summaries"][1]["findings_by_severity"].values()) == sum(found.values()) > 4
+    assert series["fallen_from"] == (None if grades[0] == grades[1] else grades[0])
+    assert len(read(citizen_id=citizen, level="N1", limit=1).json()["series"][0]["summaries"]) == 1
+    metrics = service.http.get("/metrics").text
+    assert 'substrate_graphs_by_grade{grade="' in metrics
+    assert 'substrate_metadata_completeness{level="N1"}' in metrics
+    assert citizen not in metrics
+    for query in (
+        {"level": "N1"},
+        {"limit": 0},
+        {"limit": 501},
+        {"level": "N4"},
+        {"citizen_id": "../x"},
+        {"x": 1},
+    ):
+        assert read(**query).status_code == 422, query

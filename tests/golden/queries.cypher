@@ -902,6 +902,13 @@ DROP VECTOR INDEX FOR (n:TraceB) ON (n.embedding);
 // drop_othertrace_emotion
 DROP VECTOR INDEX FOR (n:TraceB) ON (n.emotion);
 
+// drop_quality
+// :params $ids, $times
+MATCH (q:QualitySummary)
+WHERE q.swept_at IN $times OR q.id IN $ids
+DELETE q
+RETURN count(q);
+
 // end_reembedding
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE m.other_state = 'clearing'
@@ -2765,6 +2772,15 @@ ON CREATE SET c += r
 RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
     c.warnings, c.recognised;
 
+// keep_quality
+// :params $at, $id, $summary
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+LIMIT 1
+MERGE (q:QualitySummary {id: $id})
+ON CREATE SET q.swept_at = $at, q.summary = $summary
+RETURN q.swept_at;
+
 // known_since
 // :params $id, $open
 MATCH (n:ConsciousnessNode {id: $id})
@@ -4549,6 +4565,18 @@ UNWIND $rows AS r
 CREATE (n:Tag)
 SET n = r.properties
 RETURN count(n);
+
+// quality
+// :params $rows
+MATCH (q:QualitySummary)
+WITH q
+ORDER BY q.swept_at DESC
+LIMIT $rows
+RETURN q.swept_at, q.summary;
+
+// quality_times
+MATCH (q:QualitySummary)
+RETURN q.swept_at;
 
 // re_embed
 // :params $embedding, $emotion, $id, $open, $seen

@@ -1,7 +1,8 @@
 /** Validation: the grade of a stream's metadata, its findings, and on request those of the whole memory. */
 
 import { byId, el, fill, plain, share } from "./element.js";
-import { post } from "./service.js";
+import { get, post } from "./service.js";
+import { trend } from "./trend.js";
 import { trouble } from "./trouble.js";
 
 function graded(report, of) {
@@ -37,9 +38,18 @@ function swept(graph) {
     el("b", {}, `${finding.severity}: ${plain(finding.kind)}`), ` ${finding.message} `, el("code", {}, finding.id)))));
 }
 
+async function showTrend(place, citizen) {
+  try {
+    fill(place, trend(await get("/v1/upkeep/quality", { citizen_id: citizen })));
+  } catch (error) {
+    fill(place, trouble(error));
+  }
+}
+
 /** Show the report of a stream; `choose` is called with the id of an incomplete memory. */
 export function showQuality(stream, citizen, choose) {
   const place = el("div", { role: "status" });
+  const series = el("div", { id: "trend" });
   const check = el("button", { type: "button" }, "Check the whole memory");
   check.addEventListener("click", async () => {
     check.disabled = true;
@@ -47,6 +57,7 @@ export function showQuality(stream, citizen, choose) {
     try {
       const answer = await post("/v1/upkeep/sweep", { citizen_id: citizen, findings_per_kind: 20 });
       fill(place, answer.reports.map(swept));
+      await showTrend(series, citizen);
     } catch (error) {
       fill(place, trouble(error));
     }
@@ -55,5 +66,6 @@ export function showQuality(stream, citizen, choose) {
   fill(byId("quality"), graded(stream.metadata_validation, "memories in this answer"),
     ids("N1", stream.metadata_validation, choose),
     el("h2", {}, "The whole memory"),
-    el("p", { className: "small" }, "A sweep reads and lists what is doubtful. It changes nothing."), check, place);
+    el("p", { className: "small" }, "A sweep reads and lists what is doubtful. It changes no memory."), series, check, place);
+  showTrend(series, citizen);
 }

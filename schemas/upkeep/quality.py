@@ -1,0 +1,78 @@
+"""The quality of a graph over time: what sweeps found, one summary each (003, component 6)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final, Self
+
+from pydantic import Field, model_validator
+
+from schemas.base import CitizenId, Frozen, Request, Unit
+from schemas.intention import ALL_LEVELS
+from schemas.memory import Level
+from schemas.upkeep.findings import Kind, Severity
+from schemas.validation import Grade
+
+MOST_SUMMARIES: Final = 500
+"""So many summaries of a graph are kept at most."""
+
+
+class QualitySummary(Frozen):
+    """What one sweep of a whole graph found. Its figures are those of the sweep's `MetadataValidationReport`.
+
+    `quality_grade` by the thresholds of 003: excellent, above .9 complete and no errors; good, above .75 and fewer
+    than 10 % of the memories with errors; acceptable, above .6 and fewer than 25 %; else poor; null when nobody
+    gave any metadata.
+    """
+
+    swept_at: datetime
+    quality_grade: Grade | None = None
+    average_completeness: Unit = 0.0
+    total_memories: int = 0
+    graded_memories: int = 0
+    fully_valid_memories: int = 0
+    memories_with_warnings: int = 0
+    memories_with_errors: int = 0
+    findings_by_kind: dict[Kind, int] = Field(default_factory=dict)
+    findings_by_severity: dict[Severity, int] = Field(default_factory=dict)
+
+
+class QualitySeries(Frozen):
+    """The summaries of one graph, oldest first.
+
+    `fallen_from`: the best grade of the 30 days before the last sweep, when the last grade is lower; else null.
+    """
+
+    level: Level
+    citizen_id: str | None = None
+    summaries: tuple[QualitySummary, ...] = ()
+    fallen_from: Grade | None = None
+
+
+class QualityRequest(Request):
+    """Whose quality. Without `level`: N2, N3, and N1 when a citizen is named.
+
+    `limit`: the newest of each graph.
+    """
+
+    citizen_id: CitizenId | None = None
+    level: Level | None = None
+    limit: Annotated[int, Field(ge=1, le=MOST_SUMMARIES)] = 100
+
+    @model_validator(mode="after")
+    def _personal_needs_a_citizen(self) -> Self:
+        if self.level is Level.N1 and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+    def chosen(self) -> tuple[Level, ...]:
+        """The levels that are asked for."""
+        if self.level is not None:
+            return (self.level,)
+        return tuple(level for level in ALL_LEVELS if level is not Level.N1 or self.citizen_id is not None)
+
+
+class QualityAnswer(Frozen):
+    """One series for each graph that exists."""
+
+    series: tuple[QualitySeries, ...] = ()
