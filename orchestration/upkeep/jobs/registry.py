@@ -6,5 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestration.upkeep.job import Job
+from orchestration.upkeep.jobs.sweep import SweepJob
 
-JOBS: Final[Sequence[Job]] = ()
+JOBS: Final[Sequence[Job]] = (SweepJob(),)
