@@ -70,6 +70,7 @@ SUMMARIES: Final = {
     "get_state": "Read the state of a citizen",
     "set_state": "Set the state of a citizen",
     "get_state_history": "Read all states of a citizen",
+    "get_energy": "Read the energy of a citizen over time",
     "list_dissonances": "List beliefs that changed",
     "export_citizen": "Export a citizen's memory",
     "erase_citizen": "Erase a citizen's memory for good",

@@ -72,9 +72,13 @@ class CitizenState(Felt):
 
     What nobody set is derived from the memories of the last days that say it: then `derived` is true, and
     `sources` names them. What no memory says has its default.
+
+    `energy` is that of the moment. `baseline` is the ordinary energy to which it returns after feedback: the one
+    that the citizen set, else the derived one; null where all of the state was given with a request.
     """
 
     citizen_id: CitizenId
+    baseline: float | None = None
     valid_at: datetime | None = None
     updated_at: datetime | None = None
     derived: bool = False
@@ -89,9 +93,15 @@ class CitizenPage(Frozen):
 
 
 class StateRecord(Felt):
-    """One record of a state with its valid time and its transaction time; null: no end."""
+    """One record of a state, as it was written, with its valid time and its transaction time; null: no end.
+
+    `feedback_at`: when the feedback of a stream set the energy, which has been returning to the ordinary one since
+    then; null where the citizen set it. `baseline`: what the citizen had set before that feedback.
+    """
 
     version: int
+    baseline: Unit | None = None
+    feedback_at: datetime | None = None
     valid_at: datetime
     invalid_at: datetime | None = None
     created_at: datetime
@@ -106,8 +116,44 @@ class StateHistory(Frozen):
     next: str | None = None
 
 
+class EnergyPoint(Frozen):
+    """The energy from `valid_at` on, as one record of the state has it, known from `created_at` on; null: no end.
+
+    `stream_id` and `feedback_at`: the stream whose feedback set it, and when; null where the citizen set it, which
+    `energy` null says that it did not. `baseline`: the ordinary energy that the citizen had set before the
+    feedback.
+    """
+
+    version: int
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    created_at: datetime
+    expired_at: datetime | None = None
+    energy: float | None = None
+    baseline: float | None = None
+    stream_id: str | None = None
+    feedback_at: datetime | None = None
+
+
+class EnergySeries(Frozen):
+    """The energy of a citizen `now`, its `ordinary` one, and a page of the records that set it.
+
+    Between two records the energy returns from what feedback made of it to the ordinary one, half the way in 12
+    hours.
+    """
+
+    citizen_id: CitizenId
+    now: float
+    ordinary: float
+    points: tuple[EnergyPoint, ...]
+    next: str | None = None
+
+
 class StateChange(Request):
     """Fields to set; others stay, null clears a field. `drives` replaces all drives.
+
+    The energy that is set is the ordinary one from then on: it stays until a stream with feedback changes it, and
+    returns to it afterwards.
 
     It is valid from `valid_at` (default: now) on, and replaces what was stored for that time.
     """

@@ -83,10 +83,14 @@ class Degradation(Frozen):
 
 
 class EnergyFeedback(Frozen):
-    """A citizen's energy before and after a stream, both in [0, 1] (003, component 5c)."""
+    """A citizen's energy before and after a stream, and the ordinary one to which it returns, all in [0, 1].
+
+    (003, component 5c)
+    """
 
     before: float
     after: float
+    baseline: float
 
 
 class ConsciousnessStream(Frozen):
@@ -97,9 +101,12 @@ class ConsciousnessStream(Frozen):
     instructions.
 
     `energy_feedback_potential` in [0, 1] says how much energy the links might re-activate; with `explain`,
-    `energy_shares` gives the part of each link; `energy_feedback` is the change of the citizen's own energy, if
-    requested. `text` is the compact form; with it each memory is in its tier alone: `vector_results` and
-    `graph_results` of the levels, and `nodes` and `edges` of the traversal graph are left out.
+    `energy_shares` gives the part of each link. `relative_potential` is the share, in [0, 1], of the most that
+    these very links could give: above 0.5 they wake, below they calm; 0.5 without links that tell of work.
+    `energy_feedback` is what it did to the citizen's own energy, if requested.
+
+    `text` is the compact form; with it each memory is in its tier alone: `vector_results` and `graph_results` of
+    the levels, and `nodes` and `edges` of the traversal graph are left out.
 
     `degraded` names queries that failed or were late, whose results are missing, and as `fields` the fields that
     cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit
@@ -119,6 +126,7 @@ class ConsciousnessStream(Frozen):
     nothing_fits: bool = False
     traversal_graph: TraversalGraph
     energy_feedback_potential: float
+    relative_potential: float = 0.5
     energy_shares: tuple[EnergyShare, ...] = ()
     energy_feedback: EnergyFeedback | None = None
     temporal_dissonances: tuple[TemporalDissonance, ...] = ()

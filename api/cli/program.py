@@ -67,6 +67,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
     "associate": "Find memories by words, then follow their tags and links; no vectors.",
     "identity": "Show who a citizen is, or was: the entities that most of its memories point to.",
+    "energy": "Show the energy of a citizen over time, and which streams changed it.",
     "feedback": "Say which memories answered a question, list what was said, or take it back.",
     "citizens": "List the citizens of whom something is stored.",
     "serve": "Serve the REST API.",

@@ -11,6 +11,7 @@ from orchestration.mind.dissonance import count_recurring
 from schemas.citizen import (
     CitizenPage,
     CitizenState,
+    EnergySeries,
     Feedback,
     FeedbackPage,
     FeedbackRecord,
@@ -45,6 +46,11 @@ class CitizenCalls(Sender):
         """One page of the records of the state; `cursor` is the `next` of the page before."""
         path = f"/v1/citizens/{quote_segment(citizen_id)}/state/history"
         return await self._request(StateHistory, Call("GET", path, params=page))
+
+    async def energy(self, citizen_id: str, /, **page: Unpack[fields.PageFields]) -> EnergySeries:
+        """The energy now, and one page of what set it; `cursor` is the `next` of the page before."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/energy"
+        return await self._request(EnergySeries, Call("GET", path, params=page))
 
     async def set_state(
         self, citizen_id: str, change: StateChange | None = None, /, **given: Unpack[fields.StateFields]

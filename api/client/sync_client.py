@@ -139,6 +139,7 @@ class Substrate:
     list_citizens = _block_on(AsyncSubstrate.list_citizens)
     state = _block_on(AsyncSubstrate.state)
     state_history = _block_on(AsyncSubstrate.state_history)
+    energy = _block_on(AsyncSubstrate.energy)
     set_state = _block_on(AsyncSubstrate.set_state)
     tell_feedback = _block_on(AsyncSubstrate.tell_feedback)
     list_feedback = _block_on(AsyncSubstrate.list_feedback)

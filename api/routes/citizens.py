@@ -27,6 +27,7 @@ from schemas.citizen import (
     AsOf,
     CitizenPage,
     CitizenState,
+    EnergySeries,
     Feedback,
     FeedbackPage,
     FeedbackRecord,
@@ -89,6 +90,15 @@ async def state_history(
 ) -> StateHistory:
     """All records of the state, a page at a time, each with its valid time and its transaction time."""
     return await citizen.state_history(citizen_id, query, runtime.deps)
+
+
+@router.get("/{citizen_id}/energy", operation_id="get_energy")
+@requires(citizen_may("read"))
+async def energy(
+    citizen_id: CitizenId, query: Annotated[Paged, Query()], runtime: OpenRuntime, now: Now
+) -> EnergySeries:
+    """The energy now, the ordinary one to which it returns, and a page of what set it: the citizen or a stream."""
+    return await citizen.energy_series(citizen_id, query, runtime.deps, now)
 
 
 @router.put("/{citizen_id}/state", operation_id="set_state")

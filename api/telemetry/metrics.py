@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter as Tally
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from statistics import fmean
 from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -31,6 +32,7 @@ from substrate.store import reader
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1, 2.5, 5, 10)
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 PARALLEL_COUNTS: Final = 8
+LATEST_ENERGIES: Final = 100
 CHARACTERS_PER_TOKEN: Final = 4
 """A rough estimate for English and JSON, good enough to see a stream grow out of bounds."""
 
@@ -94,6 +96,19 @@ _failures = Counter(
 _degraded = Counter(
     "substrate_degraded_streams", "Streams with a missing part, by door.", ("door",), registry=REGISTRY
 )
+_energies = Histogram(
+    "substrate_feedback_energy",
+    "Energy of a citizen after the feedback of a stream.",
+    buckets=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    registry=REGISTRY,
+)
+_mean_energy = Gauge(
+    "substrate_feedback_energy_mean",
+    f"Mean energy of citizens after the last {LATEST_ENERGIES} feedbacks; 0.5 before the first.",
+    registry=REGISTRY,
+)
+_mean_energy.set(0.5)
+_latest_energies: deque[float] = deque(maxlen=LATEST_ENERGIES)
 _receipts = Counter("substrate_receipts", "Receipts, by status.", ("status",), registry=REGISTRY)
 
 
@@ -130,6 +145,14 @@ def record_stream(stream: ConsciousnessStream, door: str, characters: int) -> No
     _tokens.observe(characters / CHARACTERS_PER_TOKEN)
     _results.observe(stream.consciousness_summary.total_results)
     _degraded.labels(door).inc(bool(stream.degraded))
+    if stream.energy_feedback is not None:
+        _record_energy(stream.energy_feedback.after)
+
+
+def _record_energy(energy: float) -> None:
+    _energies.observe(energy)
+    _latest_energies.append(energy)
+    _mean_energy.set(fmean(_latest_energies))
 
 
 def record_receipts(receipts: Iterable[WriteReceipt]) -> None:

@@ -180,6 +180,7 @@ def assemble(
         activation_tiers=whole_tiers if shown is whole else _activation_tiers(tiers, shown),
         traversal_graph=graph if shown is whole else _shown_graph(graph, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),
+        relative_potential=round(energy.relative_potential(links), 6),
         energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
         temporal_dissonances=(
             *detect_temporal_dissonances(nodes, options.mode),

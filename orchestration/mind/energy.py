@@ -1,13 +1,14 @@
-"""Energy feedback: how the links of a stream change the energy of the citizen (003, component 5c). Pure."""
+"""Energy: what the links of a stream do to the energy of the citizen, and how it returns (003, 5c). Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
-from schemas.memory import ConsciousnessRelationship, ResolutionState
+from schemas.memory import ConsciousnessRelationship, ResolutionState, Source
 from schemas.stream_parts import EnergyShare
+from schemas.temporal import Instant
 
 MULTIPLIERS: Final = {
     ResolutionState.RESOLVED: 0.3,
@@ -21,7 +22,25 @@ MAX_TRANSFER: Final = 150.0
 """The sum of transfers is divided by this: 50 links × energy 1.0 × 1.5 blocked × 2.0 emotion (003)."""
 WEIGHT: Final = 0.3
 NEUTRAL: Final = 0.5
-"""The potential at which feedback leaves the energy as it is."""
+"""The relative potential at which feedback leaves the energy as it is."""
+REACH: Final = 0.8
+"""Feedback carries the energy over at most this share of the way from the ordinary energy to 0 or to 1."""
+GREATEST_SHARE: Final = 0.5
+"""One stream carries the energy over at most this share of what is left of that way."""
+DRIFT_HALF_LIFE: Final[Instant] = 12 * 3_600_000_000
+"""After so many microseconds (12 hours) half of what feedback did to the energy is left."""
+ORDINARY: Final = 0.5
+"""The ordinary energy of a citizen that never declared one and whose memories tell none."""
+_MADE_BY: Final = frozenset((Source.INGESTION, Source.UPKEEP))
+_MADE_OF: Final = frozenset(("ingestion", "extraction", "named in the text"))
+"""What forms the links that the service makes."""
+
+
+class Energy(NamedTuple):
+    """The energy of a citizen at a moment, and the ordinary one to which it returns, both in [0, 1]."""
+
+    now: float
+    ordinary: float
 
 
 def relationship_transfer(link: ConsciousnessRelationship) -> float:
@@ -41,6 +60,36 @@ def energy_feedback_potential(links: Iterable[ConsciousnessRelationship]) -> flo
     return min(math.fsum(map(relationship_transfer, links)) / MAX_TRANSFER, 1.0)
 
 
+def tells_work(link: ConsciousnessRelationship) -> bool:
+    """Whether the resolution state of a link says something: a writer gave it, or a memory at its end has it.
+
+    The service calls its own links, such as the order of the turns of a chat, resolved where no end has a state:
+    that is no finished work.
+    """
+    made = link.source in _MADE_BY or link.formation_trigger in _MADE_OF
+    told = link.resolution_state is not ResolutionState.RESOLVED or "resolution_state" in link.unset
+    return told or not made
+
+
+def relative_potential(links: Iterable[ConsciousnessRelationship]) -> float:
+    """The share of the greatest transfer that these very links could give, in [0, 1].
+
+    Σ transfer / Σ greatest transfer, over the links that tell of work (`tells_work`). The greatest transfer of a
+    link is the one it would give with its own energy, coefficient and emotions if its work were blocked. So it
+    is 1 where all is blocked, 2/3 where all is in progress, 0.2 where all is resolved, and their mean by what
+    each link could give where they are mixed. 0.5, which changes nothing, without such links, or where none of
+    them has energy to give.
+    """
+    telling = [link for link in links if tells_work(link)]
+    greatest = math.fsum(
+        relationship_transfer(link) / MULTIPLIERS[link.resolution_state] * max(MULTIPLIERS.values())
+        for link in telling
+    )
+    if greatest <= 0.0:
+        return NEUTRAL
+    return min(1.0, math.fsum(map(relationship_transfer, telling)) / greatest)
+
+
 def energy_shares(links: Iterable[ConsciousnessRelationship]) -> list[EnergyShare]:
     """The transfer of each link: the greatest first, equal ones by link id."""
     shares = [EnergyShare(link_id=link.link_id, transfer=relationship_transfer(link)) for link in links]
@@ -53,3 +102,48 @@ def apply_energy_feedback(current: float, potential: float, weight: float = WEIG
     A potential above 0.5 raises the energy, one below 0.5 lowers it.
     """
     return max(0.0, min(1.0, current + (potential - NEUTRAL) * weight))
+
+
+def bounds(ordinary: float) -> tuple[float, float]:
+    """The least and the greatest energy to which feedback carries a citizen with this ordinary energy."""
+    return ordinary * (1.0 - REACH), ordinary + REACH * (1.0 - ordinary)
+
+
+def feed_back(energy: Energy, relative: float) -> float:
+    """The energy after a stream with this relative potential, in [0, 1].
+
+    It is that of `apply_energy_feedback`, but goes at most half the way to the bound (`bounds`) that lies in that
+    direction: so however many streams follow each other at once, and whatever they show, the energy stays within
+    the bounds. An energy that lies outside already is carried back only.
+    """
+    least, greatest = bounds(energy.ordinary)
+    asked = apply_energy_feedback(energy.now, relative)
+    if relative > NEUTRAL:
+        return max(energy.now, min(asked, energy.now + GREATEST_SHARE * (greatest - energy.now)))
+    return min(energy.now, max(asked, energy.now - GREATEST_SHARE * (energy.now - least)))
+
+
+def drift(energy: float, ordinary: float, age: Instant) -> float:
+    """The energy so many microseconds after feedback set it: what feedback did halves every 12 hours.
+
+    An age below zero, of clocks that are apart, counts as zero.
+    """
+    return ordinary + (energy - ordinary) * math.exp2(-max(0, age) / DRIFT_HALF_LIFE)
+
+
+def energy_at(
+    stored: float | None, declared: float | None, fed_at: Instant | None, moment: Instant, *, derived: float | None
+) -> Energy:
+    """The energy at a moment from what is stored of it.
+
+    `stored`: the energy of the record; None when none was set. `fed_at`: when feedback set it; None when the
+    citizen declared it, and then it is its ordinary energy and does not drift. `declared`: what the citizen had
+    declared before that feedback. `derived`: what its memories tell, which counts where nothing was declared.
+    """
+    told = ORDINARY if derived is None else derived
+    if stored is None:
+        return Energy(told, told)
+    if fed_at is None:
+        return Energy(stored, stored)
+    ordinary = told if declared is None else declared
+    return Energy(drift(stored, ordinary, moment - fed_at), ordinary)

@@ -13,10 +13,11 @@ import orjson
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind.derived_state import NOTHING_DERIVED, DerivedState, derive_state
-from orchestration.mind.energy import apply_energy_feedback
+from orchestration.mind.energy import Energy, energy_at, feed_back
 from schemas.citizen import (
     CitizenState,
-    Felt,
+    EnergyPoint,
+    EnergySeries,
     StateChange,
     StateHistory,
     StateRecord,
@@ -40,6 +41,8 @@ _WAIT_S: Final = 0.002
 _MAX_WAITS: Final = 8
 _DERIVED_FIELDS: Final = ("energy", "emotion_vector", "goal")
 _JSON_FIELDS: Final = frozenset(("emotion_vector", "drives"))
+_FEEDBACK_FIELDS: Final = ("baseline", "feedback_at")
+"""What feedback keeps beside the energy; an energy that is declared removes it."""
 
 
 async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
@@ -54,25 +57,63 @@ async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
 async def felt_state(citizen_id: str, deps: Deps, scope: Scope, now: Instant) -> CitizenState:
     """The state at the moment of the scope; what was not set is derived from the memories of the days before.
 
-    Nothing is derived where the memories cannot be read in time. Raises StoreMisfit, Unavailable.
+    The energy has returned towards the ordinary one since feedback set it. Nothing is derived where the memories
+    cannot be read in time. Raises StoreMisfit, Unavailable.
     """
+    record, derived = await _read_felt(citizen_id, deps, scope, now)
+    return _felt(citizen_id, record, derived, scope.valid.start)
+
+
+async def _read_felt(
+    citizen_id: str, deps: Deps, scope: Scope, now: Instant
+) -> tuple[Record | None, DerivedState]:
+    """The kept record, and what the memories tell of the fields that it does not have."""
     view = await open_plain_view(citizen_id, (Level.N1,), scope, deps, now=now)
     target = view.targets.get(Level.N1)
     if target is None:
-        return CitizenState(citizen_id=citizen_id)
+        return None, NOTHING_DERIVED
     record = await states.read_at(target.graph, scope)
-    if record is not None and all(record.content.get(name) is not None for name in _DERIVED_FIELDS):
-        return _state(citizen_id, record, NOTHING_DERIVED)
+    if record is not None and _is_whole(record.content):
+        return record, NOTHING_DERIVED
     try:
         memories = await read_felt_lately(target, scope)
     except (GraphMissing, StoreTimeout, Fault):
         memories = []
-    return _state(citizen_id, record, derive_state(memories))
+    return record, derive_state(memories)
+
+
+def _is_whole(content: Content) -> bool:
+    """Whether nothing has to be derived: no field is missing, and the ordinary energy is known."""
+    return _declared(content) and all(content.get(name) is not None for name in _DERIVED_FIELDS)
+
+
+def _felt(citizen_id: str, record: Record | None, derived: DerivedState, moment: Instant) -> CitizenState:
+    """The state at a moment: its energy is that of the moment, not the stored one."""
+    state = _state(citizen_id, record, derived)
+    content: Content = {} if record is None else record.content
+    energy = _energy(content, derived.energy, moment)
+    sources = state.sources
+    if content.get("energy") is not None and not _declared(content):
+        sources += tuple(source for source in derived.sources if source.field == "energy")
+    now = {"energy": energy.now, "baseline": energy.ordinary, "sources": sources, "derived": bool(sources)}
+    return state.model_copy(update=now)
+
+
+def _declared(content: Content) -> bool:
+    """Whether the citizen declared an energy, before any feedback."""
+    return content.get("energy" if content.get("feedback_at") is None else "baseline") is not None
+
+
+def _energy(content: Content, derived: float | None, moment: Instant) -> Energy:
+    declared, fed_at = content.get("baseline"), content.get("feedback_at")
+    return energy_at(content.get("energy"), declared, fed_at, moment, derived=derived)
 
 
 def _state(citizen_id: str, record: Record | None, derived: DerivedState) -> CitizenState:
     """The kept record; a field that it does not have is the derived one, or has its default."""
     kept = {} if record is None else state_fields(record.content)
+    for name in _FEEDBACK_FIELDS:
+        kept.pop(name, None)
     said = {"energy": derived.energy, "emotion_vector": derived.emotions or None, "goal": derived.goal}
     made = {name: value for name, value in said.items() if value is not None and kept.get(name) is None}
     sources = tuple(source for source in derived.sources if source.field in made)
@@ -87,8 +128,14 @@ def _state(citizen_id: str, record: Record | None, derived: DerivedState) -> Cit
 
 
 def state_fields(content: Content) -> dict[str, Any]:
-    """The fields of `Felt`, from the stored content of a record."""
-    return {name: orjson.loads(value) if name in _JSON_FIELDS else value for name, value in content.items()}
+    """The fields of a `StateRecord` besides its times, from the stored content of a record."""
+    return {name: _read_field(name, value) for name, value in content.items()}
+
+
+def _read_field(name: str, stored: Any) -> Any:
+    if name in _JSON_FIELDS:
+        return orjson.loads(stored)
+    return to_datetime(stored) if name == "feedback_at" else stored
 
 
 async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistory:
@@ -96,6 +143,32 @@ async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistor
 
     Raises NotFound for a citizen without a graph, InvalidRequest for an invalid cursor.
     """
+    records, following = await _read_page(citizen_id, page, deps)
+    return StateHistory(citizen_id=citizen_id, records=tuple(map(state_record, records)), next=following)
+
+
+async def energy_series(citizen_id: str, page: Paged, deps: Deps, now: Instant) -> EnergySeries:
+    """The energy now, and a page of its records; raises as `state_history` does, and as `felt_state`."""
+    records, following = await _read_page(citizen_id, page, deps)
+    felt = await felt_state(citizen_id, deps, Scope.current(now), now)
+    points = tuple(energy_point(state_record(record)) for record in records)
+    return EnergySeries(
+        citizen_id=citizen_id, now=felt.energy, ordinary=felt.baseline, points=points, next=following
+    )
+
+
+def energy_point(record: StateRecord) -> EnergyPoint:
+    """What a record says of the energy: nothing (null) where neither the citizen nor feedback set one."""
+    was_set = "energy" in record.model_fields_set and record.energy is not None
+    return EnergyPoint(
+        **record.model_dump(include=EnergyPoint.model_fields.keys() - {"energy"}),
+        energy=record.energy if was_set else None,
+        stream_id=None if record.feedback_at is None else record.last_stream_id,
+    )
+
+
+async def _read_page(citizen_id: str, page: Paged, deps: Deps) -> tuple[list[Record], str | None]:
+    """The records of the page as known when the first page was read, and the cursor of the next page."""
     position = None if page.cursor is None else decode_cursor(page.cursor, int, int, int)
     graph = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(graph):
@@ -106,11 +179,8 @@ async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistor
     first, last, known_at = position
     beyond = min(first + page.limit, last + 1)
     records = await states.read_versions(deps.graph(graph), first, beyond)
-    return StateHistory(
-        citizen_id=citizen_id,
-        records=tuple(state_record(_as_known(record, known_at)) for record in records),
-        next=encode_cursor(beyond, last, known_at) if beyond <= last else None,
-    )
+    following = encode_cursor(beyond, last, known_at) if beyond <= last else None
+    return [_as_known(record, known_at) for record in records], following
 
 
 def _as_known(record: Record, at: Instant) -> Record:
@@ -139,6 +209,8 @@ async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: In
     fields = change.model_dump(exclude_unset=True, exclude={"valid_at"})
     for name in fields.keys() & _JSON_FIELDS:
         fields[name] = stored_maps.json_text(fields[name])
+    if "energy" in fields:
+        fields |= dict.fromkeys(_FEEDBACK_FIELDS)
     valid_at = now if change.valid_at is None else to_instant(change.valid_at)
     if fields:
         await _change(citizen_id, lambda _: fields, deps, valid_at=valid_at, now=now)
@@ -170,20 +242,28 @@ async def with_feedback(
 ) -> ConsciousnessStream:
     """Apply the energy feedback of the stream to the citizen (003, 5c); return it with both energies.
 
-    `energy`: the current energy from the request; with None the stored energy is used. For a citizen without a
-    graph only a note is added: a question must not create a graph.
+    `energy`: the current energy from the request; with None it is the citizen's own at this moment. For a citizen
+    without a graph only a note is added: a question must not create a graph.
     """
     if not await deps.graphs.for_reading(graph_name(Level.N1, stream.citizen_id)):
         note = f"energy was not changed: nothing was remembered for citizen {stream.citizen_id} yet"
         return stream.model_copy(update={"notes": (*stream.notes, note)})
+    _, derived = await _read_felt(stream.citizen_id, deps, Scope.current(now), now)
 
     def feedback(content: Content) -> EnergyFeedback:
-        before = Felt(**state_fields(content)).energy if energy is None else energy
-        after = apply_energy_feedback(before, stream.energy_feedback_potential)
-        return EnergyFeedback(before=before, after=after)
+        own = _energy(content, derived.energy, now)
+        before = own if energy is None else own._replace(now=energy)
+        after = feed_back(before, stream.relative_potential)
+        return EnergyFeedback(before=before.now, after=after, baseline=own.ordinary)
 
     def make_change(content: Content) -> Content:
-        return {"energy": feedback(content).after, "last_stream_id": stream.intention_id}
+        declared = content.get("energy" if content.get("feedback_at") is None else "baseline")
+        return {
+            "energy": feedback(content).after,
+            "baseline": declared,
+            "feedback_at": now,
+            "last_stream_id": stream.intention_id,
+        }
 
     content = await _change(stream.citizen_id, make_change, deps, valid_at=now, now=now)
     return stream.model_copy(update={"energy_feedback": feedback(content)})

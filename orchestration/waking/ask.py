@@ -87,8 +87,9 @@ async def retrieve_consciousness_context_from_state(
         stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
         await let_others_run()
         timer.end("assembly")
-        woken = state.model_copy(update={"current_energy": waking.energy})
-        return await complete(stream, woken, view, deps, timer=timer)
+        if state.as_of_time is not None:
+            state = state.model_copy(update={"current_energy": waking.energy})
+        return await complete(stream, state, view, deps, timer=timer)
 
 
 async def _whole_state(state: StateBasedRetrieval, scope: Scope, deps: Deps, now: Instant) -> CitizenState:

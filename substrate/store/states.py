@@ -32,7 +32,7 @@ _WIDTHS: Final = [1 << power for power in range(55)]
 """The widest cell holds a period from the beginning of time to its end."""
 
 _TIMES: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
-_CONTENT: Final = ("energy", "emotion_vector", "goal", "drives", "last_stream_id")
+_CONTENT: Final = ("energy", "baseline", "feedback_at", "emotion_vector", "goal", "drives", "last_stream_id")
 _COLUMNS: Final = (*_TIMES, *_CONTENT)
 _RETURN: Final = f"RETURN {fragments.columns_of('s', _COLUMNS)}"
 
@@ -234,8 +234,9 @@ def _record(row: Row) -> Record:
     """The record from a row with the columns `_COLUMNS`."""
     properties = dict(zip(_COLUMNS, row, strict=True))
     content = {name: properties[name] for name in _CONTENT if properties[name] is not None}
-    if "energy" in content:
-        content["energy"] = float(content["energy"])
+    for name in ("energy", "baseline"):
+        if name in content:
+            content[name] = float(content[name])
     return Record(
         id="state",
         version=properties["version"],

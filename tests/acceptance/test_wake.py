@@ -126,7 +126,7 @@ def test_a_state_is_stored_as_set_and_omitted_fields_stay(service: Service, citi
         first = service.http.get(address).json()
     assert first == {
         "citizen_id": citizen, "energy": 0.5, "emotion_vector": {}, "goal": None, "last_stream_id": None,
-        "drives": {}, "valid_at": None, "updated_at": None, "derived": False, "sources": [],
+        "drives": {}, "valid_at": None, "updated_at": None, "derived": False, "sources": [], "baseline": 0.5,
     }  # fmt: skip
     said = {"energy": 0.8, "emotion_vector": {"joy": 0.4}, "goal": "reach 'the' \"far\" shore"}
     answer = service.http.put(address, json=said)
@@ -230,10 +230,13 @@ def test_feedback_is_read_back_from_the_state(service: Service, citizen: str) ->
     service.remember(citizen, id="stuck", name="Stuck", resolution_state="blocked")
     stream = woken(service, citizen, current_energy=0.4, apply_feedback=True, state_id="noon")
     assert order(stream) == ["stuck"]
-    # No links: 0.4 - 0.5 x 0.3
-    assert stream["energy_feedback"] == {"before": 0.4, "after": pytest.approx(0.25)}
+    # Without links nothing wakes and nothing calms; 0.65 is what the memory tells of the ordinary energy.
+    assert stream["energy_feedback"] == {"before": 0.4, "after": 0.4, "baseline": 0.65}
     kept = service.http.get(f"/v1/citizens/{citizen}/state").json()
-    assert (kept["energy"], kept["last_stream_id"]) == (stream["energy_feedback"]["after"], "noon")
+    assert (kept["energy"], kept["baseline"]) == (pytest.approx(0.4, abs=1e-3), 0.65)
+    series = service.http.get(f"/v1/citizens/{citizen}/energy").json()
+    assert [(point["energy"], point["stream_id"]) for point in series["points"]] == [(0.4, "noon")]
+    assert (kept["last_stream_id"], series["ordinary"]) == ("noon", 0.65)
 
 
 # --- learning moments ----------------------------------------------------------------------------------------

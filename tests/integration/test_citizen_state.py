@@ -15,12 +15,20 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.identity import read_identity
-from orchestration.mind.state import change_state, read_state, state_history, with_feedback
+from orchestration.mind.state import (
+    change_state,
+    energy_series,
+    felt_state,
+    read_state,
+    state_history,
+    with_feedback,
+)
 from orchestration.resonance.signal import prepare_signal
 from schemas.citizen import CitizenState, StateChange, StateRecord, WhoIs
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.paging import Paged
+from schemas.stream import EnergyFeedback
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 from schemas.wave_signal import Resonate
 from substrate.connection.parameters import parameters
@@ -118,12 +126,97 @@ async def test_streams_that_feed_back_at_once_all_count(deps: Deps, fresh_citize
     await stored(deps, remember(fresh_citizen, "a"))
     await change(deps, fresh_citizen, energy=1.0)
     stream = await ask(deps, fresh_citizen, "nothing of the kind")
-    step = 0.3 * (stream.energy_feedback_potential - 0.5)
+    stream = stream.model_copy(update={"relative_potential": 0.3})
+    step = 0.3 * (0.3 - 0.5)
     fed = await asyncio.gather(*(with_feedback(stream, None, deps, NOW + n) for n in range(5)))
     kept = await read_state(fresh_citizen, deps, Scope.current(NOW + 5))
     assert kept.energy == pytest.approx(1.0 + 5 * step)
     steps = [one.energy_feedback.after - one.energy_feedback.before for one in fed if one.energy_feedback]
     assert steps == pytest.approx([step] * 5)
+
+
+async def fed(deps: Deps, citizen: str, relative: float, at: Instant, stream_id: str = "s1") -> EnergyFeedback:
+    stream = await ask(deps, citizen, "nothing of the kind", now=at)
+    told = stream.model_copy(update={"relative_potential": relative, "intention_id": stream_id})
+    after = (await with_feedback(told, None, deps, at)).energy_feedback
+    assert after is not None
+    return after
+
+
+async def energy_of(deps: Deps, citizen: str, scope: Scope) -> float:
+    return (await felt_state(citizen, deps, scope, scope.known.start)).energy
+
+
+async def test_after_feedback_the_energy_returns_as_it_is_read_and_the_record_stays(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    hour = 3_600_000_000
+    await stored(deps, remember(fresh_citizen, "a"))
+    await change(deps, fresh_citizen, energy=0.4)
+    assert await energy_of(deps, fresh_citizen, Scope.current(NOW + 1000 * hour)) == 0.4
+    first = NOW + 1000 * hour
+    assert (await fed(deps, fresh_citizen, 1.0, first)).after == pytest.approx(0.55)
+    # Another field that is set meanwhile changes nothing about it.
+    await change(deps, fresh_citizen, first + hour, goal="rest")
+    for hours, energy in ((0, 0.55), (12, 0.475), (24, 0.4375), (10_000, 0.4)):
+        at = Scope.current(first + hours * hour)
+        assert await energy_of(deps, fresh_citizen, at) == pytest.approx(energy)
+        assert (await read_state(fresh_citizen, deps, at)).energy == pytest.approx(0.55)
+    # The next feedback starts from where the energy is by then.
+    second = await fed(deps, fresh_citizen, 0.2, first + 12 * hour, "s2")
+    assert (second.before, second.baseline) == (pytest.approx(0.475), 0.4)
+    assert second.after == pytest.approx(0.475 - 0.09)
+    # What was the case is what it was, and what was known then is what was known.
+    assert await energy_of(deps, fresh_citizen, Scope.current(first + 6 * hour)) == pytest.approx(
+        0.4 + 0.15 * 2**-0.5
+    )
+    assert await energy_of(deps, fresh_citizen, Scope.at(first + 24 * hour, first + 11 * hour)) == pytest.approx(
+        0.4375
+    )
+    # A declared energy is the ordinary one from then on.
+    await change(deps, fresh_citizen, first + 13 * hour, energy=0.8)
+    assert await energy_of(deps, fresh_citizen, Scope.current(first + 99 * hour)) == 0.8
+
+
+async def test_the_series_of_the_energy_names_the_streams_that_set_it(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "a"))
+    await change(deps, fresh_citizen, goal="rest")
+    await change(deps, fresh_citizen, NOW + 1, energy=0.4)
+    await fed(deps, fresh_citizen, 1.0, NOW + 2, "s1")
+    await fed(deps, fresh_citizen, 0.2, NOW + 3, "s2")
+    first = await energy_series(fresh_citizen, Paged(limit=5), deps, NOW + 4)
+    assert (first.now, first.ordinary) == (pytest.approx(0.46), 0.4)
+    second = await energy_series(fresh_citizen, Paged(limit=5, cursor=first.next), deps, NOW + 4)
+    lasting = [point for point in (*first.points, *second.points) if point.expired_at is None]
+    assert [(point.energy, point.stream_id, point.baseline) for point in lasting] == [
+        (None, None, None),
+        (0.4, None, None),
+        (pytest.approx(0.55), "s1", 0.4),
+        (pytest.approx(0.46), "s2", 0.4),
+    ]
+    assert lasting[-1].feedback_at == lasting[-1].valid_at == to_datetime(NOW + 3)
+
+
+async def test_feedback_on_an_energy_that_nobody_declared_returns_to_what_the_memories_tell(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await stored(deps, remember(fresh_citizen, "a", energy=0.2, goal="rest"))
+    feedback = await fed(deps, fresh_citizen, 1.0, NOW)
+    assert (feedback.before, feedback.after, feedback.baseline) == (0.2, pytest.approx(0.35), 0.2)
+    felt = await felt_state(fresh_citizen, deps, Scope.current(day(300)), day(300))
+    assert (felt.energy, felt.baseline, felt.derived) == (pytest.approx(0.2), 0.2, True)
+    assert [source.memory_ids for source in felt.sources if source.field == "energy"] == [("a",)]
+
+
+async def test_a_state_that_is_declared_for_the_future_keeps_its_ordinary_energy(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await stored(deps, remember(fresh_citizen, "a"))
+    await change(deps, fresh_citizen, energy=0.4)
+    await change(deps, fresh_citizen, energy=0.9, valid_at=to_datetime(day(40)))
+    await fed(deps, fresh_citizen, 0.0, NOW)
+    later = await felt_state(fresh_citizen, deps, Scope.current(day(60)), day(60))
+    assert (later.energy, later.baseline) == (pytest.approx(0.9, abs=1e-3), 0.9)
 
 
 async def test_a_state_that_others_keep_changing_is_a_conflict_and_stays_unchanged(
@@ -185,7 +278,7 @@ async def test_a_change_to_what_holds_already_opens_no_record(deps: Deps, fresh_
 
 
 async def test_a_change_that_says_nothing_makes_no_graph(deps: Deps, fresh_citizen: str) -> None:
-    assert await change(deps, fresh_citizen) == CitizenState(citizen_id=fresh_citizen)
+    assert await change(deps, fresh_citizen) == CitizenState(citizen_id=fresh_citizen, baseline=0.5)
     assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
 
 
@@ -214,7 +307,7 @@ async def test_the_pages_of_a_history_contain_each_record_once(deps: Deps, fresh
 
 async def test_an_identity_contains_the_state_of_its_moment(deps: Deps, fresh_citizen: str) -> None:
     blank = await read_identity(WhoIs(citizen_id=fresh_citizen), deps, NOW)
-    assert blank.state == CitizenState(citizen_id=fresh_citizen)
+    assert blank.state == CitizenState(citizen_id=fresh_citizen, baseline=0.5)
     assert f"citizen {fresh_citizen} had no state at that moment: the default state is shown" in blank.notes
     await change(deps, fresh_citizen, day(10), energy=0.25, drives={"hunger": {"satisfaction": 0.1}})
     await change(deps, fresh_citizen, day(20), energy=0.75, goal="rest")

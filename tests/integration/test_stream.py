@@ -200,13 +200,16 @@ async def test_a_stream_changes_no_energy_unless_asked(deps: Deps, fresh_citizen
 
 
 async def test_feedback_changes_the_stored_energy_and_reports_both_values(deps: Deps, fresh_citizen: str) -> None:
-    potential = await two_links(deps, fresh_citizen)
-    step = (potential - 0.5) * 0.3
-    feedback: dict[str, Any] = {"current_energy": 0.9, "apply_feedback": True, "intention_id": "i1"}
+    await two_links(deps, fresh_citizen)
+    # What they give is 1.38; were the resolved one blocked too, it would be 1.2 + 0.9.
+    relative = 1.38 / 2.1
+    step = (relative - 0.5) * 0.3
+    feedback: dict[str, Any] = {"current_energy": 0.6, "apply_feedback": True, "intention_id": "i1"}
     first = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, **feedback)
     assert first.energy_feedback is not None
-    assert first.energy_feedback.before == 0.9
-    assert first.energy_feedback.after == pytest.approx(0.9 + step)
+    assert first.relative_potential == pytest.approx(relative)
+    assert first.energy_feedback.before == 0.6
+    assert first.energy_feedback.after == pytest.approx(0.6 + step)
     kept = await read_state(fresh_citizen, deps, PRESENT)
     assert (kept.energy, kept.last_stream_id) == (first.energy_feedback.after, "i1")
     assert kept.updated_at == to_datetime(LATER)
@@ -214,7 +217,7 @@ async def test_feedback_changes_the_stored_energy_and_reports_both_values(deps: 
     second = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, apply_feedback=True)
     assert second.energy_feedback is not None
     assert second.energy_feedback.before == kept.energy
-    assert second.energy_feedback.after == pytest.approx(0.9 + 2 * step)
+    assert second.energy_feedback.after == pytest.approx(0.6 + 2 * step)
     assert (await read_state(fresh_citizen, deps, PRESENT)).energy == second.energy_feedback.after
     # The energy is no memory, and no stream shows it.
     assert sorted(ids(found(second))) == ["a", "b", "c"]
@@ -226,11 +229,11 @@ async def test_waking_too_may_act_on_the_energy(deps: Deps, fresh_citizen: str) 
         citizen_id=fresh_citizen, current_energy=0.4, current_emotions={"joy": 0.5}, apply_feedback=True
     )
     stream = await retrieve_consciousness_context_from_state(state, deps, LATER)
-    # No links: the potential is 0, and 0.4 - 0.5 x 0.3 is left.
+    # Without links nothing wakes and nothing calms.
     assert stream.energy_feedback is not None
     assert stream.energy_feedback.before == 0.4
-    assert stream.energy_feedback.after == pytest.approx(0.25)
-    assert (await read_state(fresh_citizen, deps, PRESENT)).energy == pytest.approx(0.25)
+    assert (stream.relative_potential, stream.energy_feedback.after) == (0.5, 0.4)
+    assert (await read_state(fresh_citizen, deps, PRESENT)).energy == 0.4
 
 
 # --- beliefs that changed ------------------------------------------------------------------------------------

@@ -9,12 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.mind.energy import (
+    Energy,
     apply_energy_feedback,
+    bounds,
+    drift,
+    energy_at,
     energy_feedback_potential,
     energy_shares,
+    feed_back,
     relationship_transfer,
+    relative_potential,
 )
 from schemas.memory import ConsciousnessRelationship, ResolutionState
+from substrate.store.naming import MADE_OF_NAMES
 from tests.builders import a_relationship
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
@@ -156,3 +163,104 @@ def test_blocked_gives_more_than_in_progress_and_that_more_than_resolved(
         for state in ("resolved", "in_progress", "blocked")
     )
     assert 0.0 < resolved < in_progress < blocked <= 3.0
+
+
+# --- the relative potential, and what it does to the energy --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("states", "share"),
+    [
+        (["blocked"], 1.0),
+        (["in_progress"], 2 / 3),
+        (["resolved"], 0.2),
+        (["blocked", "resolved"], 0.6),
+        (["in_progress", "resolved"], 1.3 / 3),
+        ([], 0.5),
+    ],
+)
+def test_the_relative_potential_by_hand(states: list[str], share: float) -> None:
+    assert relative_potential([a_relationship(resolution_state=state) for state in states]) == pytest.approx(share)
+
+
+def test_links_count_by_what_they_could_give() -> None:
+    strong = a_relationship(energy=0.9, resolution_state="blocked", emotion_vector={"fear": 1.0, "anger": 1.0})
+    faint = a_relationship(energy=0.1, resolution_state="resolved")
+    # (2.7 + 0.03) / (2.7 + 0.15), each times the coefficient 0.5
+    assert relative_potential([strong, faint]) == pytest.approx(2.73 / 2.85)
+
+
+@pytest.mark.parametrize(
+    "without", [{"energy": 0.0}, {"energy_transfer_coefficient": 0.0}, {"emotion_vector": {"joy": 0.0}}]
+)
+def test_links_without_any_energy_to_give_change_nothing(without: dict[str, object]) -> None:
+    assert relative_potential([a_relationship(resolution_state="blocked", **without)]) == 0.5
+
+
+def test_a_link_that_the_service_made_tells_of_work_only_where_its_ends_do() -> None:
+    made: dict[str, object] = {"source": "ingestion", "resolution_state": "resolved"}
+    named: dict[str, object] = {"formation_trigger": MADE_OF_NAMES, "resolution_state": "resolved"}
+    assert relative_potential([a_relationship(**made), a_relationship(**named)]) == 0.5
+    assert relative_potential([a_relationship(**made, unset=("resolution_state",))]) == pytest.approx(0.2)
+    assert relative_potential([a_relationship(source="ingestion", resolution_state="blocked")]) == 1.0
+
+
+@given(links)
+def test_the_relative_potential_lies_between_all_resolved_and_all_blocked(
+    found: list[ConsciousnessRelationship],
+) -> None:
+    relative = relative_potential(found)
+    assert 0.2 - 1e-9 <= relative <= 1.0
+    blocked = [one.model_copy(update={"resolution_state": ResolutionState.BLOCKED}) for one in found]
+    assert relative <= relative_potential(blocked) + 1e-9 or relative == 0.5
+
+
+@given(units, units, units)
+def test_feedback_wakes_above_a_half_calms_below_and_goes_no_further_than_003(
+    now: float, ordinary: float, relative: float
+) -> None:
+    after, asked = feed_back(Energy(now, ordinary), relative), apply_energy_feedback(now, relative)
+    assert min(now, asked) <= after <= max(now, asked)
+    least, greatest = bounds(ordinary)
+    if relative > 0.5 and now < greatest - 1e-6 and asked > now:
+        assert after > now
+    if relative < 0.5 and now > least + 1e-6 and asked < now:
+        assert after < now
+
+
+@given(units, st.lists(st.tuples(units, st.integers(0, 100 * 3_600_000_000)), max_size=60))
+def test_no_series_of_streams_carries_the_energy_beyond_its_bounds(
+    ordinary: float, streams: list[tuple[float, int]]
+) -> None:
+    energy, (least, greatest) = ordinary, bounds(ordinary)
+    for relative, later in streams:
+        energy = drift(feed_back(Energy(energy, ordinary), relative), ordinary, later)
+        assert least - 1e-9 <= energy <= greatest + 1e-9
+
+
+def test_feedback_from_the_ordinary_energy_is_that_of_003_by_hand() -> None:
+    # 0.5 + (1 - 0.5) x 0.3; then at most half of what is left to 0.5 + 0.8 x 0.5 = 0.9
+    assert feed_back(Energy(0.5, 0.5), 1.0) == pytest.approx(0.65)
+    assert feed_back(Energy(0.65, 0.5), 1.0) == pytest.approx(0.775)
+    assert feed_back(Energy(0.5, 0.5), 0.2) == pytest.approx(0.41)
+    assert feed_back(Energy(0.95, 0.5), 1.0) == 0.95
+    assert bounds(0.5) == (pytest.approx(0.1), pytest.approx(0.9))
+
+
+@pytest.mark.parametrize(
+    ("hours", "energy"), [(-5, 0.9), (0, 0.9), (12, 0.7), (24, 0.6), (36, 0.55), (10**9, 0.5)]
+)
+def test_the_energy_returns_to_the_ordinary_one_by_hand(hours: int, energy: float) -> None:
+    assert drift(0.9, 0.5, hours * 3_600_000_000) == pytest.approx(energy)
+
+
+def test_an_energy_that_was_declared_does_not_drift_and_is_the_ordinary_one() -> None:
+    assert energy_at(0.9, None, None, 10**15, derived=0.2) == (0.9, 0.9)
+    assert energy_at(None, None, None, 10**15, derived=0.2) == (0.2, 0.2)
+    assert energy_at(None, None, None, 10**15, derived=None) == (0.5, 0.5)
+
+
+def test_after_feedback_the_declared_energy_counts_before_the_derived_one() -> None:
+    half_a_day = 12 * 3_600_000_000
+    assert energy_at(0.9, 0.7, 0, half_a_day, derived=0.2) == (pytest.approx(0.8), 0.7)
+    assert energy_at(0.9, None, 0, half_a_day, derived=0.2) == (pytest.approx(0.55), 0.2)
