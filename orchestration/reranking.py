@@ -8,7 +8,8 @@ their order; if the model fails, all items do.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Annotated, Final, NamedTuple
 
@@ -23,7 +24,7 @@ from orchestration.algorithms import (
 )
 from orchestration.dependencies import Deps
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.candidates import Candidate, Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import lexical_text
 from schemas.errors import InvalidRequest, Unavailable
@@ -62,11 +63,20 @@ class ModelOrder(BaseModel):
     order: Annotated[list[int], Field(max_length=200)]
 
 
-class _ModelOrder(NamedTuple):
-    """The order that a model gave, as positions from 0; empty when the model failed."""
+class Order(NamedTuple):
+    """Another order, as positions from 0; empty when a model failed. `call`: of the model, if one was used."""
 
     positions: list[int]
-    call: ModelCall
+    call: ModelCall | None = None
+
+
+class Reranked(NamedTuple):
+    """What is reordered: the text for a model, its stems, its total score, and its value in each channel."""
+
+    text: str
+    words: AbstractSet[str]
+    total: float
+    channels: Mapping[str, float]
 
 
 async def rerank(
@@ -77,18 +87,27 @@ async def rerank(
     Raises InvalidRequest when the method needs a model that is not configured.
     """
     best = activation.order[:RERANKED]
-    calls: tuple[ModelCall, ...] = ()
-    if method == "mmr":
-        positions = order_by_mmr(best, candidates)
-    elif method == "rrf":
-        positions = order_by_rrf(best, activation)
-    else:
-        ask = _ask_language_model if method == "llm" else _ask_reranker
-        texts = [_shown_text(candidates.memories[score.key]) for score in best]
-        positions, call = await ask(text, texts, deps)
-        calls = (call,)
+    items = [_reranked(score, candidates.memories[score.key], activation) for score in best]
+    positions, call = await order_items(items, deps, method=method, text=text)
     order = (*reorder(best, positions), *activation.order[RERANKED:])
-    return Reranking(replace(activation, order=order), calls)
+    return Reranking(replace(activation, order=order), () if call is None else (call,))
+
+
+async def order_items(items: Sequence[Reranked], deps: Deps, *, method: Rerank, text: str) -> Order:
+    """The order of the items by the method, for the question `text`. Raises as `rerank`."""
+    if method == "mmr":
+        return Order(order_by_mmr(items))
+    if method == "rrf":
+        return Order(order_by_rrf(items))
+    ask = _ask_language_model if method == "llm" else _ask_reranker
+    if not items:
+        return Order([])
+    return await ask(text, [item.text for item in items], deps)
+
+
+def _reranked(score: Score, memory: Candidate, activation: Activation) -> Reranked:
+    words = stems(lexical_text(memory))
+    return Reranked(_shown_text(memory), words, score.total, activation.parts.get(score.key, {}))
 
 
 def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:
@@ -98,35 +117,33 @@ def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:
     return [items[position] for position in dict.fromkeys((*first, *all_positions))]
 
 
-def order_by_mmr(scores: Sequence[Score], candidates: Candidates) -> list[int]:
+def order_by_mmr(items: Sequence[Reranked]) -> list[int]:
     """Positions in order of maximal marginal relevance with λ = 0.7.
 
     Relevance is the total score divided by the greatest; similarity is the Jaccard coefficient of the stems.
     """
-    words = [stems(lexical_text(candidates.memories[score.key])) for score in scores]
-    best = max((score.total for score in scores), default=0.0) or 1.0
+    best = max((item.total for item in items), default=0.0) or 1.0
 
     def similarity(position: int, others: Sequence[int]) -> list[float]:
-        return [jaccard(words[other], words[position]) for other in others]
+        return [jaccard(items[other].words, items[position].words) for other in others]
 
-    relevance = [RELEVANCE_SHARE * score.total / best for score in scores]
+    relevance = [RELEVANCE_SHARE * item.total / best for item in items]
     return list(maximal_marginal_relevance(relevance, similarity, 1 - RELEVANCE_SHARE))
 
 
-def order_by_rrf(scores: Sequence[Score], activation: Activation) -> list[int]:
+def order_by_rrf(items: Sequence[Reranked]) -> list[int]:
     """Positions in order of reciprocal rank fusion of the channels: only ranks count, not the channel weights.
 
     A memory has a rank only in channels that give it more than 0. Equal memories keep their order.
     """
-    keys = [score.key for score in scores]
-    channels = {name for key in keys for name in activation.parts.get(key, ())}
-    fused = reciprocal_rank_fusion(_rank_by_channel(keys, activation, name) for name in sorted(channels))
-    return sorted(range(len(keys)), key=lambda position: -fused.get(keys[position], 0.0))
+    channels = {name for item in items for name in item.channels}
+    fused = reciprocal_rank_fusion(_rank_by_channel(items, name) for name in sorted(channels))
+    return sorted(range(len(items)), key=lambda position: -fused.get(position, 0.0))
 
 
-def _rank_by_channel(keys: Sequence[Key], activation: Activation, channel: str) -> list[Key]:
-    values = {key: activation.parts.get(key, {}).get(channel, 0.0) for key in keys}
-    return sorted((key for key in keys if values[key] > 0.0), key=lambda key: -values[key])
+def _rank_by_channel(items: Sequence[Reranked], channel: str) -> list[int]:
+    values = [item.channels.get(channel, 0.0) for item in items]
+    return sorted((place for place, value in enumerate(values) if value > 0.0), key=lambda place: -values[place])
 
 
 def _shown_text(memory: Candidate) -> str:
@@ -134,7 +151,7 @@ def _shown_text(memory: Candidate) -> str:
     return f"{speaker}: {lexical_text(memory)}" if speaker else lexical_text(memory)
 
 
-async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -> _ModelOrder:
+async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -> Order:
     model = deps.language_model
     if model is None:
         raise InvalidRequest(
@@ -143,10 +160,10 @@ async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -
         )
     prompt = ModelRequest("rerank", build_messages(question, texts), model.question_seconds)
     answer, call = await model.ask(prompt, ModelOrder)
-    return _ModelOrder([] if answer is None else read_positions(answer), call)
+    return Order([] if answer is None else read_positions(answer), call)
 
 
-async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _ModelOrder:
+async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> Order:
     reranker = deps.reranker
     if reranker is None:
         raise InvalidRequest(
@@ -161,7 +178,7 @@ async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _Mod
         failure = error.detail
     spent = round((time.perf_counter() - begun) * 1000, 3)
     call = ModelCall(purpose="rerank", model=reranker.name, milliseconds=spent, requests=1, failure=failure)
-    return _ModelOrder(positions, call)
+    return Order(positions, call)
 
 
 def build_messages(question: str, texts: Sequence[str]) -> list[Message]:

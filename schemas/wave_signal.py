@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 from schemas.base import (
     AtMost,
     CitizenId,
+    Flag,
     Frozen,
     Identifier,
     Name,
@@ -22,7 +23,8 @@ from schemas.base import (
     rewrite_map_schema,
 )
 from schemas.commands.links import RelationType
-from schemas.intention import ALL_LEVELS, Filtered, Plural
+from schemas.intention import ALL_LEVELS, Filtered, Plural, Rerank
+from schemas.language_model import ModelCall
 from schemas.memory import Abstraction, ConsciousnessNode, Level
 from schemas.temporal import KnownMoment, Moment
 
@@ -171,6 +173,10 @@ class Resonate(WaveSignal, Plural, Filtered):
 
     `overlap`: the node channel divides by the nodes of the signal (002) or of the memory (000). With `plurality`,
     recency halves after its half-life instead of a day, and importance has its floor.
+
+    `suppress_recent`: what became true within the last 24 hours resonates less, as what the window shows does: an
+    echo of the present is no memory. `rerank` reorders the best, as for a question: `mmr` by different words,
+    `rrf` by the ranks in each channel, `llm` by the language model, `custom` by the reranker of the service.
     """
 
     model_config = ConfigDict(
@@ -183,6 +189,8 @@ class Resonate(WaveSignal, Plural, Filtered):
     known_at: KnownMoment | None = None
     query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = WORKING_MEMORY
+    suppress_recent: Flag = True
+    rerank: Rerank | None = None
 
 
 class SentSignal(Frozen):
@@ -197,11 +205,28 @@ class SentSignal(Frozen):
     drives: tuple[str, ...] = Field(default=(), description="Drives below a satisfaction of 0.3, which take part.")
 
 
+class ContextNode(Frozen):
+    """An entity with which a memory is linked."""
+
+    node_id: str
+    name: str
+
+
+class ContextEdge(Frozen):
+    """A link of a memory, or one that it states between others; `source` and `target` are names."""
+
+    relation_type: str
+    source_id: str
+    source: str
+    target_id: str
+    target: str
+
+
 class Resonance(Frozen):
-    """One memory that resonates.
+    """One memory that resonates, with its `nodes` and `edges` (002: a context).
 
     Each channel lies in [0, 1]. `total` is their weighted sum (000), `resonance` the total as a share of all
-    weights × `suppression` × `level_boost` (002), in [0, 1.15].
+    weights × `suppression` × `level_boost` (002), in [0, 1.15]. `nodes`, at most 32, by id; `edges`, at most 64.
     """
 
     memory: ConsciousnessNode
@@ -210,18 +235,23 @@ class Resonance(Frozen):
     channels: dict[Channel, float]
     suppression: float
     level_boost: float
+    nodes: tuple[ContextNode, ...] = ()
+    edges: tuple[ContextEdge, ...] = ()
 
 
 class Resonances(Frozen):
     """The memories that resonate at each level: the strongest first, then the strongest that differ from those
     before.
 
-    `weights` are those used: 0 for a channel that the signal does not fill.
+    `weights` are those used: 0 for a channel that the signal does not fill. `rules`: the rules of the memories
+    shown, each once, in their order (002: the active rules). `model_calls`: those that `rerank` made.
     """
 
     citizen_id: str
     signal: SentSignal
     weights: dict[Channel, float]
     levels: dict[str, tuple[Resonance, ...]]
+    rules: tuple[str, ...] = ()
+    model_calls: tuple[ModelCall, ...] = ()
     notes: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()

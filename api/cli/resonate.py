@@ -31,6 +31,8 @@ OPTIONS: Final = {
     "known_at": "--known-at",
     "query_levels": "--level",
     "max_results_per_level": "--limit",
+    "suppress_recent": "--suppress-recent",
+    "rerank": "--rerank",
     "filters": "--filter",
     "plurality": "--plural",
 }
@@ -72,6 +74,12 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     known_at: options.KnownAt = None,
     level: options.Levels = None,
     limit: Annotated[int, typer.Option(help="Results of each level, 1 to 100.")] = 7,
+    suppress_recent: Annotated[
+        bool, typer.Option(help="What became true within the last day resonates less.")
+    ] = True,
+    rerank: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Reorder the best memories: mmr, rrf, llm or custom.")
+    ] = None,
     filter_: options.Filter = None,
     plural: options.Plural = False,
     as_json: options.AnswerAsJson = False,
@@ -95,6 +103,8 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
+        "suppress_recent": suppress_recent,
+        "rerank": rerank,
         "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
     }
@@ -116,6 +126,8 @@ def show(answer: Resonances, console: Console) -> None:
         console.print(table)
     if not any(answer.levels.values()):
         console.print("nothing resonates")
+    for rule in answer.rules:
+        console.print(Text(f"rule: {formatting.to_line(rule)}"))
     for note in (*answer.notes, *formatting.describe_missing(answer.degraded)):
         console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 

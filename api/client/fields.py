@@ -148,6 +148,8 @@ class ResonateFields(QuestionFields, total=False):
     focus: str | None
     weights: Weights | Mapping[Channel, float]
     overlap: Literal["signal", "memory"]
+    suppress_recent: bool
+    rerank: Rerank | None
 
 
 class AssociateFields(CitizenFields, MomentFields, total=False):

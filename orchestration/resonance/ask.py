@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
@@ -13,14 +14,17 @@ from orchestration.graph_queries.execution import QueryRequest, QueryResult, che
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_ids
+from orchestration.reranking import RERANKED, Order, Reranked, order_items, reorder
 from orchestration.resonance import ranking
 from orchestration.resonance.ranking import Echo
 from orchestration.resonance.signal import PreparedSignal, prepare_signal
-from schemas.errors import Fault, InvalidRequest, Unavailable
+from schemas.errors import Fault, InvalidRequest, StoreTimeout, Unavailable
+from schemas.intention import Rerank
+from schemas.language_model import ModelCall
 from schemas.memory import Level, describe_unreadable
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
-from schemas.wave_signal import CHANNELS, Channel, Resonances, Resonate, SentSignal
+from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate, SentSignal
 from substrate.emotions import emotion_vector, kindred
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store.filters import filter_values
@@ -30,9 +34,11 @@ from substrate.store.resonance import (
     RESONATE_NOW,
     RESONATE_THEN,
     ResolvedNames,
+    read_names,
     read_resonances,
     resolve_names,
 )
+from substrate.text import stems
 
 MIN_CANDIDATES: Final = 60
 """At least so many candidates of each kind, and at least so many results to choose from."""
@@ -47,6 +53,15 @@ class Embedding(NamedTuple):
 
     vector: list[float] | None
     notes: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    """What was found: the answers of the queries and of the pools, all echoes, the model calls of a reranking."""
+
+    results: Sequence[QueryResult]
+    drawn: Sequence[QueryResult]
+    echoes: Mapping[Level, Sequence[Echo]]
+    calls: tuple[ModelCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +101,76 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     async with deps.connection.questions.turn():
         results = await run_all(requests)
         check_answered(results)
-        return _respond(sending, results, drawn)
+        echoes = {result.level: _read_echoes(result) for result in results}
+    chosen, calls = await _choose(sending, echoes, deps)
+    shown = await _in_context(chosen, view)
+    return _respond(sending, Found(results, drawn, echoes, calls), shown)
+
+
+async def _choose(
+    sending: _Sending, echoes: Mapping[Level, Sequence[Echo]], deps: Deps
+) -> tuple[dict[Level, list[Echo]], tuple[ModelCall, ...]]:
+    """The echoes to show, and the model calls that ordered them.
+
+    To be reranked, twice as many are chosen: what only a reader finds fitting must be among them (002, stage 3).
+    """
+    request = sending.request
+    limit, per_week = request.max_results_per_level, None
+    if request.plurality is not None:
+        per_week = request.plurality.per_week
+    if request.rerank is None:
+        chosen = {level: ranking.choose(echoes.get(level, []), limit, per_week) for level in request.query_levels}
+        return chosen, ()
+    return await _rerank(
+        sending, {level: ranking.choose(found, 2 * limit, per_week) for level, found in echoes.items()}, deps
+    )
+
+
+async def _rerank(
+    sending: _Sending, chosen: Mapping[Level, Sequence[Echo]], deps: Deps
+) -> tuple[dict[Level, list[Echo]], tuple[ModelCall, ...]]:
+    """The best of each level in their new order. A model may take seconds: nobody waits for it with a turn."""
+    request, text = sending.request, sending.signal.text
+    bests = [found[:RERANKED] for found in chosen.values()]
+    orders = await asyncio.gather(*(_order(best, request.rerank, text, deps) for best in bests))
+    shown = {
+        level: [*reorder(best, order.positions), *found[RERANKED:]][: request.max_results_per_level]
+        for (level, found), best, order in zip(chosen.items(), bests, orders, strict=True)
+    }
+    return shown, tuple(order.call for order in orders if order.call is not None)
+
+
+async def _order(best: Sequence[Echo], method: Rerank | None, text: str, deps: Deps) -> Order:
+    return await order_items([_reranked(echo) for echo in best], deps, method=method or "mmr", text=text)
+
+
+def _reranked(echo: Echo) -> Reranked:
+    memory = echo.resonance.memory
+    text = " ".join(filter(None, (memory.name, memory.description)))
+    channels = {str(name): value for name, value in echo.resonance.channels.items()}
+    shown = f"{memory.speaker}: {memory.description}" if memory.speaker else text
+    return Reranked(shown, stems(text), echo.resonance.resonance, channels)
+
+
+async def _in_context(chosen: Mapping[Level, Sequence[Echo]], view: View) -> dict[Level, list[Resonance]]:
+    """The echoes with the names of their nodes and edges; ids in their place where the engine is too slow."""
+    names = await asyncio.gather(*(_read_names(echoes, view, level) for level, echoes in chosen.items()))
+    return {level: _named(echoes, own) for (level, echoes), own in zip(chosen.items(), names, strict=True)}
+
+
+def _named(echoes: Sequence[Echo], names: Mapping[str, str]) -> list[Resonance]:
+    return [echo.in_context(names) for echo in echoes]
+
+
+async def _read_names(echoes: Sequence[Echo], view: View, level: Level) -> dict[str, str]:
+    ids = set(chain.from_iterable(echo.ends() for echo in echoes))
+    target = view.targets.get(level)
+    if target is None:
+        return {}
+    try:
+        return await read_names(target, view.scope, sorted(ids))
+    except (StoreTimeout, Fault):
+        return {}
 
 
 def _check_dimension(request: Resonate, deps: Deps) -> None:
@@ -165,6 +249,7 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         "emotion": sent.emotion or "",
         "kindred": sorted(kindred(sent.emotion or "")),
         "result": sent.result or "",
+        "suppress_recent": request.suppress_recent,
         "shown": _suppressions(request, sending.view.now),
         "embedding": embedding,
         "embeddings": [] if embedding is None else [embedding],
@@ -214,22 +299,19 @@ def _statement(target: GraphTarget, *, filtered: bool) -> Query:
     return RESONATE_THEN if target.past else RESONATE_NOW
 
 
-def _respond(sending: _Sending, results: Sequence[QueryResult], drawn: Sequence[QueryResult]) -> Resonances:
-    request, plurality = sending.request, sending.request.plurality
-    echoes = {result.level: _read_echoes(result) for result in results}
-    per_week = None if plurality is None else plurality.per_week
-    shown = {
-        level: ranking.choose(echoes.get(level, []), request.max_results_per_level, per_week)
-        for level in request.query_levels
-    }
-    failed = [result.request.name for result in (*results, *drawn) if result.timing.failure]
+def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Resonance]]) -> Resonances:
+    request = sending.request
+    failed = [result.request.name for result in (*found.results, *found.drawn) if result.timing.failure]
+    failed += [f"{call.purpose}: {call.failure}" for call in found.calls if call.failure is not None]
     memories = [resonance.memory for resonances in shown.values() for resonance in resonances]
     return Resonances(
         citizen_id=request.citizen_id,
         signal=sending.signal.sent,
         weights=dict(sending.weights),
-        levels={LEVEL_NAMES[level]: tuple(resonances) for level, resonances in shown.items()},
-        notes=_notes(sending, results, echoes),
+        levels={LEVEL_NAMES[level]: tuple(shown.get(level, ())) for level in request.query_levels},
+        rules=ranking.active_rules(chain.from_iterable(shown.values())),
+        model_calls=found.calls,
+        notes=_notes(sending, found.results, found.echoes),
         degraded=(*failed, *describe_unreadable(memories)),
     )
 

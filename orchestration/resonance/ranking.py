@@ -14,33 +14,53 @@ from orchestration.algorithms import RELEVANCE_SHARE, jaccard, maximal_marginal_
 from orchestration.ranking.plurality import DAY, split_by_week
 from schemas.memory import ConsciousnessNode
 from schemas.temporal import Instant, to_instant
-from schemas.wave_signal import CHANNELS, Channel, Resonance, Weights
+from schemas.wave_signal import CHANNELS, Channel, ContextEdge, ContextNode, Resonance, Weights
 from substrate.emotions import normal_emotions
-from substrate.store.resonance import ResonatingMemory
+from substrate.store.resonance import JUST_NOW, ResonatingMemory, Triple
 
 UNSATISFIED: Final = 0.3
 """A drive with a satisfaction below this acts on the signal (002)."""
 PER_EMOTION: Final = 2
 """So many memories of each emotion are placed before all further ones (002, post-scoring)."""
-JUST_SHOWN: Final = 0.2
+MOST_NODES: Final = 32
+"""So many entities of a memory are shown."""
 
 
 class Echo(NamedTuple):
-    """A resonating memory with its dominant emotion and the ids of the entities that it is linked to."""
+    """A resonating memory with its dominant emotion, the ids of the entities around it, and its links."""
 
     resonance: Resonance
     emotion: str | None
     around: frozenset[str]
+    links: tuple[Triple, ...] = ()
 
     @classmethod
     def from_row(cls, memory: ResonatingMemory) -> Echo:
-        return cls(memory.resonance, dominant_emotion(memory.resonance.memory), memory.entity_ids)
+        emotion = dominant_emotion(memory.resonance.memory)
+        return cls(memory.resonance, emotion, memory.entity_ids, memory.links)
+
+    def ends(self) -> set[str]:
+        """The ids of all memories that its nodes and edges name."""
+        return {*self.around, *chain.from_iterable((link.source_id, link.target_id) for link in self.links)}
+
+    def in_context(self, names: Mapping[str, str]) -> Resonance:
+        """The resonance with its nodes and edges (002); an end without a name in `names` is shown by its id."""
+        nodes = [ContextNode(node_id=one, name=names.get(one, one)) for one in sorted(self.around)]
+        edges = [
+            ContextEdge(
+                **link._asdict(),
+                source=names.get(link.source_id, link.source_id),
+                target=names.get(link.target_id, link.target_id),
+            )
+            for link in sorted(self.links)
+        ]
+        return self.resonance.model_copy(update={"nodes": tuple(nodes[:MOST_NODES]), "edges": tuple(edges)})
 
 
 def suppression(shown_at: Instant, now: Instant) -> float:
     """The factor on a memory shown at `shown_at`: 0.2 at once, rising linearly to 1.0 after 24 hours (002)."""
     age = min(1.0, max(0, now - shown_at) / DAY)
-    return JUST_SHOWN + (1.0 - JUST_SHOWN) * age
+    return JUST_NOW + (1.0 - JUST_NOW) * age
 
 
 def effective_weights(
@@ -62,7 +82,7 @@ def dominant_emotion(memory: ConsciousnessNode) -> str | None:
     return min(felt, key=lambda emotion: (-felt[emotion], emotion)) if any(felt.values()) else None
 
 
-def choose(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> list[Resonance]:
+def choose(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> list[Echo]:
     """The memories to show, at most `limit`: first at most two of each emotion, then the others; each part by MMR.
 
     `echoes` come strongest first; memories without an emotion all belong to the first part. With plurality, at
@@ -72,7 +92,13 @@ def choose(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> l
     chosen: list[Echo] = []
     for part in chain.from_iterable(map(split_by_emotion, weeks)):
         chosen += islice(diversify(part, chosen), limit - len(chosen))
-    return [echo.resonance for echo in chosen]
+    return chosen
+
+
+def active_rules(shown: Iterable[Resonance]) -> tuple[str, ...]:
+    """The rules of these memories, each once, in their order (002: unique non-empty rules)."""
+    rules = ((one.memory.rule or "").strip() for one in shown)
+    return tuple(dict.fromkeys(filter(None, rules)))
 
 
 def _valid_at(echo: Echo) -> Instant:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import batched
 from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
@@ -22,6 +23,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import NodeRange, find_newest
 from substrate.store.rows import node as node_of_row
+from substrate.store.rows import shown_name
 from substrate.text import name_key
 
 MAX_SIGNAL_LINKS: Final = 1000
@@ -62,7 +64,15 @@ TERMS: Final[Mapping[Channel, str]] = {
 _OF_THE_RECORD: Final[tuple[Channel, ...]] = ("emotion", "result", "importance", "recency")
 """Channels that need only the record itself; the best of the newest memories are chosen by them."""
 
-SUPPRESSION: Final = "coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0)"
+JUST_NOW: Final = 0.2
+"""The factor on a memory of this moment; it rises to 1 within a day (002)."""
+SHOWN_LATELY: Final = "coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0)"
+LIVED_LATELY: Final = (
+    f"CASE WHEN $suppress_recent AND m.valid_at > $moment - {int(DAY)} "
+    f"THEN {JUST_NOW} + {1 - JUST_NOW} * ($moment - m.valid_at) / {DAY} ELSE 1.0 END"
+)
+"""By the age of the memory itself, in valid time: what an import tells of long ago is no echo of the present."""
+SUPPRESSION: Final = "CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END"
 BOOST: Final = "CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END"
 """A higher level of abstraction raises the score a little (002)."""
 
@@ -211,12 +221,15 @@ def _statement(*, now: bool, filtered: bool = False) -> str:
         "OPTIONAL MATCH (m)-[:HAS_TRACE]->(t) "
         "WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, "
         "own + said AS held, 1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike "
-        f"WITH m, around, {channels}, {SUPPRESSION} AS suppression, {BOOST} AS boost "
-        f"WITH m, around, suppression, boost, {', '.join(TERMS)}, {total} AS total "
+        f"WITH m, around, held, {channels}, {SHOWN_LATELY} AS shown_lately, {LIVED_LATELY} AS lived_lately, "
+        f"{BOOST} AS boost "
+        f"WITH m, around, held, {SUPPRESSION} AS suppression, boost, {', '.join(TERMS)}, {total} AS total "
         "WITH *, total / $all_weights * suppression * boost AS resonance "
         "ORDER BY resonance DESC, m.id, m.version LIMIT $limit "
         f"RETURN resonance, total, suppression, boost, {', '.join(TERMS)}, "
-        f"string.join(around, '|'), {found_columns('m')} ORDER BY resonance DESC, m.id, m.version"
+        f"string.join(around, '|'), string.join([h IN held[..{MAX_ASSERTED}] | string.join(h, '|')], '|'), "
+        f"{found_columns('m')} "
+        "ORDER BY resonance DESC, m.id, m.version"
     )
 
 
@@ -317,11 +330,43 @@ async def read_surroundings(
     return Surroundings(names, [name for kind, _id, name in rows if kind == "type"])
 
 
+class Triple(NamedTuple):
+    """A link by its type and the ids of its ends."""
+
+    relation_type: str
+    source_id: str
+    target_id: str
+
+
+def _names(*, now: bool) -> str:
+    read = "WITH i, i AS m" if now else records_of("i", "m").removesuffix(" ")
+    return (
+        f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids {read} WHERE {visible('m')} "
+        f"RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), {BEGINNING})"
+    )
+
+
+BEGINNING: Final = 200
+"""So many characters of a text are read to show its first words as a name."""
+NAMES_NOW: Final = Query("names_of_ends_now", _names(now=True))
+NAMES_THEN: Final = Query("names_of_ends_then", _names(now=False))
+"""The names of memories at the ends of links, as they were."""
+
+
+async def read_names(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
+    """The names of these memories as readers see them; one that is not visible in the scope has none."""
+    if not ids:
+        return {}
+    rows = await target.graph.read(NAMES_THEN if target.past else NAMES_NOW, **scope.bounds(), ids=list(ids))
+    return {memory_id: shown_name(memory_id, name, speaker, text) for memory_id, name, speaker, text in rows}
+
+
 class ResonatingMemory(NamedTuple):
-    """A memory with its scores, and the ids of the entities around it."""
+    """A memory with its scores, the ids of the entities around it, and the links that it has or states."""
 
     resonance: Resonance
     entity_ids: frozenset[str]
+    links: tuple[Triple, ...]
 
 
 def read_resonances(
@@ -329,7 +374,7 @@ def read_resonances(
 ) -> Iterator[ResonatingMemory]:
     """The memories in the rows of `RESONATE_*`, strongest first; scores are rounded to six digits."""
     for resonance, total, suppression, boost, *rest in rows:
-        channel_scores, (around, *memory) = rest[: len(TERMS)], rest[len(TERMS) :]
+        channel_scores, (around, held, *memory) = rest[: len(TERMS)], rest[len(TERMS) :]
         rounded = _rounded(resonance)
         node = node_of_row(memory, level, known_to, retrieval_source="resonance", relevance_score=rounded)
         yield ResonatingMemory(
@@ -345,7 +390,14 @@ def read_resonances(
                 level_boost=_rounded(boost),
             ),
             frozenset((around or "").split("|")) - {""},
+            _triples(held),
         )
+
+
+def _triples(joined: str | None) -> tuple[Triple, ...]:
+    """The links from their parts in one text: the engine gives lists of lists as text that cannot be read."""
+    parts = joined.split("|") if joined else []
+    return tuple(dict.fromkeys(Triple(*part) for part in batched(parts, 3)))
 
 
 def _rounded(value: Any) -> float:

@@ -3744,6 +3744,30 @@ WITH n, collect(p) AS past
 UNWIND ([n] + past) AS r
 RETURN n.id, r.name, r.aliases;
 
+// names_of_ends_now
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i, i AS m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
+
+// names_of_ends_then
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
+
 // node_types
 MATCH (m:ConsciousnessNode)
 WITH m
@@ -4602,8 +4626,8 @@ LIMIT 1;
 
 // read_state
 MATCH (s:CitizenState)
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 LIMIT 1;
 
 // read_state_then
@@ -4611,14 +4635,14 @@ LIMIT 1;
 MATCH (s:CitizenState)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 UNION ALL
 MATCH (s:PastState)
 WHERE s.cell IN $cells AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id;
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
 
 // receipts
 // :params $ids
@@ -7912,7 +7936,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8050,7 +8074,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8059,16 +8083,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8077,7 +8105,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8290,7 +8318,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8299,16 +8327,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8317,7 +8349,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8453,7 +8485,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8462,16 +8494,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8480,7 +8516,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8675,7 +8711,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8684,16 +8720,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -9078,13 +9118,13 @@ RETURN count(p);
 // :params $beyond, $first
 MATCH (s:PastState)
 WHERE s.version >= $first AND s.version < $beyond
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 UNION ALL
 MATCH (s:CitizenState)
 WHERE s.version >= $first AND s.version < $beyond
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id;
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
 
 // stated_now
 // :params $known_from, $known_to, $self, $valid_from, $valid_to
@@ -9123,8 +9163,8 @@ LIMIT 200;
 // :params $after, $before, $open, $rows
 MATCH (s:PastState)
 WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 LIMIT $rows;
 
 // steps_between

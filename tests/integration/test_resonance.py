@@ -17,6 +17,7 @@ from schemas.errors import InvalidRequest
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate
 from tests.integration.identity_contexts import told
 from tests.integration.store import NOW, day, moment, relate, remember, stored
+from tests.scripted_model import ScriptedModel
 
 ONLY = dict.fromkeys(CHANNELS, 0.0)
 BY_000 = {**ONLY, "nodes": 1.0, "emotion": 0.5, "result": 0.3}
@@ -123,7 +124,8 @@ async def test_result_importance_recency_and_likeness_each_speak_alone(deps: Dep
         remember(fresh_citizen, "old", name=EMBEDDED, result="Negative", valid_at=moment(97)),
         remember(fresh_citizen, "new", name="Nothing of it", importance=0.75, valid_at=moment(100)),
     )
-    one = {name: await ask(deps, fresh_citizen, result="negative", weights={**ONLY, name: 1}, query_text=EMBEDDED)
+    asked = {"result": "negative", "query_text": EMBEDDED, "suppress_recent": False}
+    one = {name: await ask(deps, fresh_citizen, weights={**ONLY, name: 1}, **asked)
            for name in ("result", "importance", "recency", "likeness")}  # fmt: skip
     assert channel(one["result"], "result") == {"old": 1.0, "new": 0.0}
     assert channel(one["importance"], "importance") == {"new": 0.75, "old": 0.0}
@@ -144,7 +146,7 @@ async def test_a_higher_abstraction_resonates_more_and_can_be_left_out(deps: Dep
             for level in levels
         ),
     )
-    asked = {"emotion": "hope", "weights": {**ONLY, "emotion": 1}}
+    asked = {"emotion": "hope", "weights": {**ONLY, "emotion": 1}, "suppress_recent": False}
     every = await ask(deps, fresh_citizen, **asked)
     assert {one.memory.node_id: one.resonance for one in first(every)} == {
         "mL3": 1.15, "mL2": 1.1, "mL1": 1.05, "mNone": 1.0,
@@ -161,6 +163,98 @@ async def test_a_memory_shown_within_the_window_ranks_lower_for_a_day(deps: Deps
         (nine,) = [one for one in first(answer) if one.memory.node_id == "c9"]
         assert nine.suppression == pytest.approx(factor)
         assert (order(answer)[0] == "c9") is leads
+
+
+async def test_what_became_true_within_a_day_resonates_less_unless_it_is_wanted(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    ages = {"now": 100, "half": 99.5, "quarter": 99.75, "day": 99, "old": 10, "ahead": 101}
+    await stored(
+        deps,
+        *(
+            remember(fresh_citizen, name, emotion_vector={"hope": 0.5}, valid_at=moment(at))
+            for name, at in ages.items()
+        ),
+    )
+    asked = {"emotion": "hope", "weights": {**ONLY, "emotion": 1}}
+    suppressed = {one.memory.node_id: one.suppression for one in first(await ask(deps, fresh_citizen, **asked))}
+    assert suppressed == {
+        "now": pytest.approx(0.2, abs=1e-5), "quarter": pytest.approx(0.4, abs=1e-5),
+        "half": pytest.approx(0.6, abs=1e-5), "day": 1.0, "old": 1.0,
+    }  # fmt: skip
+    every = await ask(deps, fresh_citizen, suppress_recent=False, **asked)
+    assert {one.suppression for one in first(every)} == {1.0}
+    # What was said at another moment is measured from there.
+    then = await ask(deps, fresh_citizen, as_of_time=moment(99.5), known_at=moment(100.5), **asked)
+    lived = {one.memory.node_id: one.suppression for one in first(then)}
+    assert lived == {"half": 0.2, "day": pytest.approx(0.6), "old": 1.0}
+    # Of a memory that is also in the window the smaller factor counts, not their product.
+    window = [{"id": "half", "shown_at": moment(100)}]
+    answer = await ask(deps, fresh_citizen, window=window, **asked)
+    assert {one.memory.node_id: one.suppression for one in first(answer)}["half"] == 0.2
+
+
+async def test_each_context_comes_with_its_nodes_edges_and_rules(deps: Deps, fresh_citizen: str) -> None:
+    felt = {"emotion_vector": {"hope": 0.5}}
+    await stored(
+        deps,
+        remember(fresh_citizen, "egor", name="Egor", node_type="Person"),
+        remember(fresh_citizen, "code", name="The code", node_type="Project"),
+        remember(fresh_citizen, "evening", rule="Write.", **felt),
+        remember(fresh_citizen, "morning", rule=" Write. ", **felt),
+        remember(fresh_citizen, "night", rule="Sleep.", **felt),
+        relate(fresh_citizen, "evening", "egor", relation_type="MENTIONS"),
+        relate(fresh_citizen, "egor", "code", relation_type="CRITICIZED", episode_id="evening"),
+    )
+    answer = await ask(deps, fresh_citizen, nodes=["Egor"], emotion="hope", weights={**ONLY, "emotion": 1})
+    by_id = {one.memory.node_id: one for one in first(answer)}
+    evening = by_id["evening"]
+    assert [(node.node_id, node.name) for node in evening.nodes] == [("egor", "Egor")]
+    assert [(edge.source, edge.relation_type, edge.target) for edge in evening.edges] == [
+        ("Egor", "CRITICIZED", "The code"),
+        ("evening", "MENTIONS", "Egor"),
+    ]
+    assert (by_id["night"].nodes, by_id["night"].edges) == ((), ())
+    assert sorted(answer.rules) == ["Sleep.", "Write."]
+
+
+async def test_resonances_are_reranked_as_answers_are(deps: Deps, fresh_citizen: str) -> None:
+    texts = ("the red roof leaks", "the red roof leaks badly", "a boat on the lake")
+    await stored(
+        deps,
+        *(
+            remember(
+                fresh_citizen, f"m{n}", name=text, emotion_vector={"hope": 0.5}, importance=0.9 - n / 10,
+                valid_at=moment(1),
+            )
+            for n, text in enumerate(texts)
+        ),
+    )  # fmt: skip
+    asked: dict[str, Any] = {"emotion": "hope", "weights": {**ONLY, "emotion": 1, "importance": 0.5}}
+    assert order(await ask(deps, fresh_citizen, **asked)) == ["m0", "m1", "m2"]
+    assert order(await ask(deps, fresh_citizen, rerank="mmr", **asked)) == ["m0", "m2", "m1"]
+    assert order(await ask(deps, fresh_citizen, rerank="mmr", max_results_per_level=1, **asked)) == ["m0"]
+    assert order(await ask(deps, fresh_citizen, rerank="rrf", **asked)) == ["m0", "m1", "m2"]
+    for method, setting in (("llm", "SUBSTRATE_LLM"), ("custom", "SUBSTRATE_RERANKER")):
+        with pytest.raises(InvalidRequest) as refused:
+            await ask(deps, fresh_citizen, rerank=method, **asked)
+        assert setting in (refused.value.remedy or "")
+    assert order(await ask(deps, f"{fresh_citizen}_nobody", rerank="llm", **asked)) == []
+
+
+async def test_a_language_model_reorders_resonances_and_its_failure_is_said(
+    asking: Deps, deps: Deps, scripted: ScriptedModel, fresh_citizen: str
+) -> None:
+    await stored(deps, *(remember(fresh_citizen, one, emotion_vector={"hope": 0.5}) for one in ("a", "b", "c")))
+    asked: dict[str, Any] = {"emotion": "hope", "weights": {**ONLY, "emotion": 1}, "rerank": "llm"}
+    signal = Resonate.model_validate({"citizen_id": fresh_citizen, "query_levels": ["N1"], **asked})
+    scripted.says({"order": [3, 1]})
+    assert order(await resonate(signal, asking, LATER)) == ["c", "a", "b"]
+    scripted.says({"order": ["c"]})
+    failed = await resonate(signal, asking, LATER)
+    assert order(failed) == ["a", "b", "c"]
+    assert any(reason.startswith("rerank: ") for reason in failed.degraded)
+    assert [call.purpose for call in failed.model_calls] == ["rerank"]
 
 
 async def test_at_most_two_memories_of_one_emotion_come_before_those_of_others(

@@ -7,27 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.consciousness_score import Score
 from orchestration.reranking import (
     MAX_TEXT,
     ModelOrder,
+    Reranked,
     build_messages,
     order_by_mmr,
     order_by_rrf,
     read_positions,
     reorder,
 )
-from tests.builders import a_memory
+from substrate.text import stems
 
 TEXTS = ("the red roof leaks", "the red roof leaks", "a boat on the lake")
 
 
-def ranked_turns(totals: tuple[float, ...]) -> tuple[list[Score], Candidates]:
-    turns = [a_memory(str(place), speaker="user", description=text) for place, text in enumerate(TEXTS)]
-    scores = [Score(turn.key, total, total, {}) for turn, total in zip(turns, totals, strict=True)]
-    return scores, Candidates({turn.key: turn for turn in turns})
+def ranked_turns(totals: tuple[float, ...], *channels: dict[str, float]) -> list[Reranked]:
+    parts = channels or ({},) * len(TEXTS)
+    each = zip(TEXTS, totals, parts, strict=True)
+    return [Reranked(text, stems(text), total, own) for text, total, own in each]
 
 
 @given(st.lists(st.integers(), max_size=8), st.lists(st.integers(-3, 12)))
@@ -39,15 +37,13 @@ def test_a_permutation_holds_every_item_once_and_the_places_first(items: list[in
 
 
 def test_a_memory_with_the_same_words_comes_later() -> None:
-    assert order_by_mmr(*ranked_turns((1.0, 0.9, 0.8))) == [0, 2, 1]
-    assert order_by_mmr(*ranked_turns((1.0, 0.9, 0.2))) == [0, 1, 2]
+    assert order_by_mmr(ranked_turns((1.0, 0.9, 0.8))) == [0, 2, 1]
+    assert order_by_mmr(ranked_turns((1.0, 0.9, 0.2))) == [0, 1, 2]
 
 
 def test_ranks_of_the_channels_count_whatever_their_weights() -> None:
-    scores, _ = ranked_turns((0.9, 0.8, 0.7))
-    one, two, three = (score.key for score in scores)
-    parts = {one: {"words": 0.9}, two: {"words": 0.1, "likeness": 0.1}, three: {"likeness": 0.01}}
-    assert order_by_rrf(scores, Activation(tuple(scores), parts)) == [1, 0, 2]
+    channels = ({"words": 0.9}, {"words": 0.1, "likeness": 0.1}, {"likeness": 0.01})
+    assert order_by_rrf(ranked_turns((0.9, 0.8, 0.7), *channels)) == [1, 0, 2]
 
 
 def test_a_model_sees_the_texts_as_data_under_their_numbers() -> None:

@@ -244,7 +244,7 @@ def test_feedback_from_the_ordinary_energy_is_that_of_003_by_hand() -> None:
     assert feed_back(Energy(0.65, 0.5), 1.0) == pytest.approx(0.775)
     assert feed_back(Energy(0.5, 0.5), 0.2) == pytest.approx(0.41)
     assert feed_back(Energy(0.95, 0.5), 1.0) == 0.95
-    assert bounds(0.5) == (pytest.approx(0.1), pytest.approx(0.9))
+    assert bounds(0.5) == pytest.approx((0.1, 0.9))
 
 
 @pytest.mark.parametrize(
@@ -262,5 +262,5 @@ def test_an_energy_that_was_declared_does_not_drift_and_is_the_ordinary_one() ->
 
 def test_after_feedback_the_declared_energy_counts_before_the_derived_one() -> None:
     half_a_day = 12 * 3_600_000_000
-    assert energy_at(0.9, 0.7, 0, half_a_day, derived=0.2) == (pytest.approx(0.8), 0.7)
-    assert energy_at(0.9, None, 0, half_a_day, derived=0.2) == (pytest.approx(0.55), 0.2)
+    assert energy_at(0.9, 0.7, 0, half_a_day, derived=0.2) == pytest.approx((0.8, 0.7))
+    assert energy_at(0.9, None, 0, half_a_day, derived=0.2) == pytest.approx((0.55, 0.2))

@@ -54,7 +54,7 @@ echoes = st.lists(
 @given(echoes, st.integers(1, 15))
 def test_a_third_of_an_emotion_comes_only_when_nothing_else_is_left(found: list[Echo], limit: int) -> None:
     emotion = {one.resonance.memory.node_id: one.emotion for one in found}
-    order = [emotion[one.memory.node_id] for one in choose(found, limit)]
+    order = [emotion[one.resonance.memory.node_id] for one in choose(found, limit)]
     assert len(order) == min(limit, len(found))
     first = [name for name in emotion.values() if name is None]
     held = Counter(name for name in emotion.values() if name is not None)
@@ -65,7 +65,7 @@ def test_a_third_of_an_emotion_comes_only_when_nothing_else_is_left(found: list[
 
 @given(echoes)
 def test_the_strongest_is_shown_first_and_nothing_is_shown_twice(found: list[Echo]) -> None:
-    order = choose(found, 20)
+    order = [one.resonance for one in choose(found, 20)]
     assert sorted(one.memory.node_id for one in order) == sorted(e.resonance.memory.node_id for e in found)
     assert [one.resonance for one in order[:1]] == [e.resonance.resonance for e in found[:1]]
 
