@@ -18,6 +18,7 @@ from orchestration.writing import (
     appraised_rows,
     atomic,
     command_rows,
+    following,
     inheritance,
     mentions,
     passage_filling,
@@ -59,7 +60,7 @@ async def apply(
     answers = await _apply(commands, deps, now, whole, moments=moments)
     if deps.names and whole is None:
         await _name(commands, answers, deps, now)
-    return answers
+    return await following.with_consequences(commands, answers, deps, now) if whole is None else answers
 
 
 async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
@@ -67,7 +68,7 @@ async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant
     answers = await atomic.apply(commands, deps, now)
     if deps.names:
         await _name(commands, answers, deps, now)
-    return answers
+    return await following.with_consequences(commands, answers, deps, now)
 
 
 async def _name(commands: Sequence[Command], answers: Sequence[WriteReceipt], deps: Deps, now: Instant) -> None:

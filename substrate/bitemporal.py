@@ -287,6 +287,12 @@ def _commands_at(records: Sequence[Record], moment: Instant) -> set[str | None]:
     return opened | {record.closed_by for record in records if record.known.end == moment}
 
 
+def last_commands(records: Sequence[Record]) -> frozenset[str]:
+    """Return the commands of the last change; an atomic list may contain several."""
+    named = _commands_at(records, _last_change(records)[0]) if records else set()
+    return frozenset(command for command in named if command is not None)
+
+
 def _last_change(records: Sequence[Record]) -> tuple[Instant, str | None]:
     """Time and command of the last change."""
     opened = [(record.known.start, record.command_id) for record in records]

@@ -32,7 +32,7 @@ OPTIONS: Final = {
     "goal": "--goal", "resolution_state": "--state", "importance": "--importance", "rule": "--rule",
     "tags": "--tag", "mindstate": "--mindstate", "correction_pattern_id": "--reason",
     "discovery_energy": "--discovery-energy", "effective_at": "--at", "valid_from": "--from", "valid_to": "--to",
-    "expected_version": "--expected-version",
+    "expected_version": "--expected-version", "cascade": "--cascade",
 }  # fmt: skip
 """The option that sets each field, for error texts."""
 KINDS: Final[Mapping[str, tuple[type[Command], type[Command]]]] = {
@@ -173,15 +173,19 @@ def resolve(  # noqa: PLR0913  (a command's arguments are its options)
     state: Annotated[str, typer.Option(help="resolved, in_progress or blocked.")] = "resolved",
     at: Annotated[str | None, typer.Option(metavar="TIME", help="Since when. Default: now.")] = None,
     to: To = None,
+    cascade: Annotated[
+        bool,
+        typer.Option("--cascade", help="Do what follows too: resolve the problem, unblock what waited for it."),
+    ] = False,
     version: Version = None,
     as_json: options.ReceiptAsJson = False,
 ) -> None:
-    """Set the state of the work of a memory or link; all else stays."""
+    """Set the state of the work of a memory or link; all else stays. What follows from it is named."""
     times = {
         "effective_at": support.parse_time_option("--at", at),
         "valid_to": support.parse_time_option("--to", to),
     }
-    fields = {**_address(identity, citizen, level), **times, "resolution_state": state}
+    fields = {**_address(identity, citizen, level), **times, "resolution_state": state, "cascade": cascade or None}
     _change(ctx, "resolve", {**fields, "expected_version": version}, link=link, as_json=as_json)
 
 
@@ -221,5 +225,27 @@ def _change(ctx: typer.Context, verb: str, fields: Mapping[str, Any], *, link: b
         again = " (it was there already)" if receipt.duplicate else ""
         outcome = f"; version {receipt.version}{again}"
         console.print(Text.assemble(f"{done} ", (formatting.to_line(receipt.id or ""), "bold"), outcome))
+        show_consequences(receipt, console)
 
     support.print_answer(receipt, show, as_json=as_json)
+
+
+_VERBS: Final = {"resolved": "resolved", "in_progress": "unblocked"}
+
+
+def show_consequences(receipt: WriteReceipt, console: Console) -> None:
+    """Print what followed from a resolution, and what could follow."""
+    for each in receipt.follows:
+        named = formatting.to_line(f"{each.id} ({each.name})" if each.name and each.name != each.id else each.id)
+        state = None if each.resolution_state is None else each.resolution_state.value
+        if each.outcome == "could":
+            line = f"could be {_VERBS.get(state or '', state)}: {named}"
+        elif each.outcome == "left":
+            line = f"left: {named}: {formatting.to_line(each.reason or '')}"
+        else:
+            line = f"now {(state or 'as before').replace('_', ' ')}: {named}"
+        console.print(Text(line))
+    if receipt.further:
+        console.print(Text(f"and {receipt.further} more; the same with --cascade goes on with them"))
+    for warning in receipt.warnings:
+        console.print(Text(f"note: {formatting.to_line(warning)}", "yellow"))

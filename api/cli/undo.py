@@ -10,6 +10,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.remember import store_command
+from api.cli.revise import show_consequences
 from schemas.commands import Undo, UndoLink, WriteReceipt
 
 OPTIONS: Final = {
@@ -52,3 +53,4 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
 def _show(receipt: WriteReceipt, console: Console) -> None:
     outcome = f" is as it was before; version {receipt.version}"
     console.print(Text.assemble((formatting.to_line(receipt.id or ""), "bold"), outcome))
+    show_consequences(receipt, console)

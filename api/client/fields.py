@@ -215,6 +215,7 @@ class ResolveFields(StretchFields, total=False):
 
     effective_at: Time | None
     resolution_state: AnyState
+    cascade: bool
 
 
 class UndoFields(ChangeFields, total=False):

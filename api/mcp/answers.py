@@ -7,7 +7,7 @@ from datetime import datetime
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
 from schemas.citizen import AttachedRule, CitizenState, FeedbackRecord, Identity
-from schemas.commands import WriteReceipt
+from schemas.commands import Consequence, WriteReceipt
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
 from schemas.responses import HeardReport
 from schemas.stream import ConsciousnessStream, Degradation
@@ -97,6 +97,8 @@ class ReceiptValues(Frozen):
     duplicate: bool
     recognised: str | None = None
     warnings: tuple[str, ...]
+    follows: tuple[Consequence, ...] = ()
+    further: int = 0
 
     @classmethod
     def of(cls, receipt: WriteReceipt) -> ReceiptValues:

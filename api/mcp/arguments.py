@@ -20,7 +20,7 @@ from schemas.base import (
     Whole,
 )
 from schemas.citizen import MemoryIds
-from schemas.commands import RelationType, Tags
+from schemas.commands import CASCADE, RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, QueryMode, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState
@@ -187,6 +187,7 @@ class ResolveArguments(_MemoryArguments):
     resolution_state: Annotated[ResolutionState, Field(description="The state of the work from now on.")] = (
         ResolutionState.RESOLVED
     )
+    cascade: Annotated[bool, Field(description=CASCADE)] = False
     quoted: QuotedArgument = False
 
 

@@ -319,7 +319,14 @@ def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:
 
 def _receipt_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
     again = " (already stored)" if receipt.duplicate else ""
-    return ToolAnswer(f"{verb} {receipt.id}{again}", answers.ReceiptValues.of(receipt))
+    lines = [
+        f"- {each.outcome}: {each.id} {each.resolution_state or ''} {each.reason or ''}"
+        for each in receipt.follows
+    ]
+    if receipt.further:
+        lines.append(f"- and {receipt.further} more")
+    follows = f"\n{fence(chr(10).join(map(one_line, lines)))}" if lines else ""
+    return ToolAnswer(f"{verb} {receipt.id}{again}{follows}", answers.ReceiptValues.of(receipt))
 
 
 def _record_line(record: answers.RecordValues, source: str) -> str:

@@ -16,16 +16,26 @@ from uuid import uuid4
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import chain_rows, passage_filling, receipts, records, restatements, simulation
+from orchestration.writing import (
+    cascade_reading,
+    chain_rows,
+    passage_filling,
+    receipts,
+    records,
+    restatements,
+    simulation,
+)
 from orchestration.writing.appraisals import appraise_commands
-from orchestration.writing.changes import Refusal, WriteTimes
+from orchestration.writing.changes import UNDOS, Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
+from orchestration.writing.part_simulation import PartSimulation
+from orchestration.writing.parts import Together
 from orchestration.writing.simulation import Outcome, Simulation, StoredParts
 from schemas.commands import Command, Remember, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.memory import Level
 from schemas.temporal import Instant, to_instant
-from substrate.bitemporal import Record
+from substrate.bitemporal import Record, last_commands
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader, rows, transactions
@@ -154,10 +164,13 @@ async def _attempt(
     """The receipts; None when another writer changed one of the records meanwhile."""
     first = named[0].command
     graph = deps.graph(graph_name(first.level, first.citizen_id))
-    stored = await read_stored(named, graph, deps, now, all_receipts=retry.retried)
+    together = await _read_together(named, graph, deps, now)
+    stored = await read_stored(_with_parts(named, together), graph, deps, now, all_receipts=retry.retried)
+    if not _is_fresh(named, together, stored):
+        return None
     times = WriteTimes(now, max(now, stored.last_change + 1))
-    simulated = Simulation(stored, times, retry.appraisals)
-    outcomes = [simulated.simulate(command) for command in named]
+    simulated = PartSimulation(stored, times, retry.appraisals)
+    outcomes = [simulated.simulate(command, together.get(command.command_id)) for command in named]
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
         return [_refused_or_withheld(*pair, stored) for pair in zip(named, outcomes, strict=True)]
     link_id = simulation.find_dangling_link(simulated.chains)
@@ -172,6 +185,36 @@ async def _attempt(
     if later is None:
         return None
     return [_receipt(outcome, first.level, times, later) for outcome in outcomes]
+
+
+async def _read_together(
+    named: Sequence[NamedCommand], graph: Graph, deps: Deps, now: Instant
+) -> Mapping[str, Together]:
+    """The parts of the commands that change several memories and links; none in a graph that does not exist."""
+    may_have_parts = any(isinstance(command, UNDOS) or getattr(command, "cascade", False) for command, _ in named)
+    if not may_have_parts or not await deps.graphs.for_reading(graph.name):
+        return {}
+    return await cascade_reading.read_together(named, graph, now)
+
+
+def _with_parts(named: Sequence[NamedCommand], together: Mapping[str, Together]) -> list[NamedCommand]:
+    """The commands and all their parts, whose records must be read."""
+    parts = [
+        NamedCommand(part.command, command_id) for command_id, each in together.items() for part in each.parts
+    ]
+    return [*named, *parts]
+
+
+def _is_fresh(named: Sequence[NamedCommand], together: Mapping[str, Together], stored: StoredParts) -> bool:
+    """False when a record that an undo names was changed since the parts of that undo were read."""
+    for command, command_id in named:
+        each = together.get(command_id)
+        if each is None or each.undoes is None or not isinstance(command, UNDOS):
+            continue
+        records_now = (stored.links if simulation.writes_to_link(command) else stored.memories).get(command.id)
+        if last_commands(() if records_now is None else records_now.records) != each.seen:
+            return False
+    return True
 
 
 def _refused_or_withheld(named: NamedCommand, outcome: Outcome, stored: StoredParts) -> WriteReceipt:
@@ -189,7 +232,8 @@ def _receipt(outcome: Outcome, level: Level, times: WriteTimes, later: int) -> W
     if created_at >= times.known_from:
         created_at += later
     receipt = receipts.rebuild_from_row({**outcome.receipt_row, "created_at": created_at}, level)
-    return receipt.model_copy(update={"duplicate": outcome.duplicate})
+    told = {"duplicate": outcome.duplicate, "follows": outcome.follows, "further": outcome.further}
+    return receipt.model_copy(update=told)
 
 
 async def _write(graph: Graph, simulated: Simulation, retry: RetryState, deps: Deps) -> int | None:

@@ -68,6 +68,10 @@ class Refusal(Exception):
         self.current_version = current_version
 
 
+class Unchanged(Refusal):
+    """The resolution holds already."""
+
+
 class WriteTimes(NamedTuple):
     """When a command is sent (`now`), and its transaction time (`known_from`)."""
 
@@ -114,6 +118,12 @@ def addressed_moment(command: ChangeCommand, now: Instant) -> Instant:
     return records.instant(valid_from or effective_at, now)
 
 
+def acted_stretch(command: ChangeCommand, now: Instant) -> Period:
+    """From the addressed moment to the end that the command names, else to the end of time."""
+    start = addressed_moment(command, now)
+    return Period(start, max(start + 1, records.instant(getattr(command, "valid_to", None), END_OF_TIME)))
+
+
 def needed_records(command: Command, now: Instant) -> RecordSelection:
     """The records of its memory that must be read to decide the command."""
     if isinstance(command, Remember):
@@ -140,7 +150,8 @@ def decide(command: ChangeCommand, known: Sequence[Record], last_version: int, t
         raise Refusal(problem, str(error), current_version=current) from error
     if not change.closed and not change.opened:
         state = getattr(command, "resolution_state", None)
-        raise Refusal("conflict", f"{command.id} is already {state}; nothing changes", current_version=current)
+        fault = f"{command.id} is already {state}; nothing changes"
+        raise Unchanged("conflict", fault, current_version=current)
     check_trust(command, change.closed or [opened.record for opened in change.opened])
     if isinstance(command, UNDOS):
         restored_versions = {opened.from_version for opened in change.opened}

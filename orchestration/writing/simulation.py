@@ -19,8 +19,9 @@ from orchestration.writing import (
 )
 from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
+from orchestration.writing.parts import Together
 from orchestration.writing.version_chain import VersionChain
-from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
+from schemas.commands import ChangeCommand, Command, Consequence, Relate, Remember, WriteReceipt
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record, is_open
 from substrate.store.changesets import ExpectedState, RecordSelection, StoredRecords
@@ -28,10 +29,16 @@ from substrate.store.rows import RowOutcome, StoredReceipt
 
 
 class PlannedWrite(NamedTuple):
-    """A command that will be applied, with the row of its receipt. A `duplicate` only repeats a stored record."""
+    """A command that will be applied, with the row of its receipt. A `duplicate` only repeats a stored record.
+
+    `part_rows`: the receipts of its parts. `follows` and `further` as in the receipt.
+    """
 
     receipt_row: Mapping[str, Any]
     duplicate: bool = False
+    part_rows: tuple[Mapping[str, Any], ...] = ()
+    follows: tuple[Consequence, ...] = ()
+    further: int = 0
 
 
 NO_APPRAISALS: Final[Mapping[str, Appraisal]] = {}
@@ -116,21 +123,30 @@ class Simulation:
         """The chains of all memories and links that a command read or changed."""
         return [*self._memories.values(), *self._links.values()]
 
-    def simulate(self, named: NamedCommand) -> Outcome:
-        """Apply the next command to the simulated records. A refusal is a receipt, and changes nothing."""
+    def simulate(self, named: NamedCommand, together: Together | None = None) -> Outcome:
+        """Apply the next command to the simulated records. A refusal is a receipt.
+
+        `together`: the parts of a command that changes several memories and links. If such a command is refused,
+        the simulated records are of no use any more.
+        """
         command, command_id = named
         try:
             if command_id in self._stored.receipts:
                 return receipts.repeat_receipt(command, self._stored.receipts[command_id])
             if command_id in self._planned:
                 return _sent_again(command, self._planned[command_id])
-            outcome = self._simulate(named)
+            outcome = self._simulate_whole(named, together)
         except Refusal as refusal:
             return named.refuse(refusal)
         if isinstance(outcome, PlannedWrite):
             self._planned[command_id] = outcome
-            self.receipt_rows.append(outcome.receipt_row)
+            self.receipt_rows += [outcome.receipt_row, *outcome.part_rows]
         return outcome
+
+    def _simulate_whole(self, named: NamedCommand, together: Together | None) -> Outcome:
+        """Apply a command with its parts; this class knows none (`part_simulation`)."""
+        assert together is None
+        return self._simulate(named)
 
     def _simulate(self, named: NamedCommand) -> Outcome:
         command = named.command
@@ -162,7 +178,7 @@ class Simulation:
         receipt = command_rows.build_receipt(command, row, outcome)
         first = chain.begun_by(row["fingerprint"], valid)
         if receipt.status == "stored" and command.command_id is not None and first is not None:
-            return _plan_at(named, first, first.known.start, duplicate=True)
+            return plan_at(named, first, first.known.start, duplicate=True)
         return receipt
 
     def _contents(self, *memory_ids: str) -> list[Mapping[str, Any]]:
@@ -171,7 +187,7 @@ class Simulation:
         return [record.content for record in carried if record is not None]
 
     def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
-        return _plan_at(named, record, self.times.known_from)
+        return plan_at(named, record, self.times.known_from)
 
     def _row_outcome(
         self, chain: VersionChain, command: Remember | Relate, valid: Period, fingerprint: int
@@ -248,7 +264,7 @@ def _sent_again(command: Command, planned: PlannedWrite) -> PlannedWrite:
     return planned._replace(duplicate=True)
 
 
-def _plan_at(named: NamedCommand, record: Record, at: Instant, *, duplicate: bool = False) -> PlannedWrite:
+def plan_at(named: NamedCommand, record: Record, at: Instant, *, duplicate: bool = False) -> PlannedWrite:
     row = receipts.receipt_row(named.command, named.command_id, record)
     return PlannedWrite({**row, "created_at": at}, duplicate=duplicate)
 

@@ -142,6 +142,10 @@ class VersionChain:
         moment = max([now, *(record.last_known for record in self.records.values())])
         return all(record.valid.start > moment for record in records)
 
+    def was_changed_by(self, command_id: str) -> bool:
+        """True when the command opened or closed one of its records."""
+        return any(command_id in (record.command_id, record.closed_by) for record in self.records.values())
+
     def begin(self, row: Mapping[str, Any], command_id: str, at: Instant) -> Record:
         """Open the record of a new row (`command_rows`) in a new identity, or where none of its records holds.
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from schemas.commands.base import (
+    CASCADE,
     ChangeCommand,
     Command,
+    Consequence,
     ExpectedVersion,
     StretchCommand,
     Tags,
     Writer,
     WriteReceipt,
+    check_cascade,
     check_correction,
     check_not_cleared,
     check_period,
@@ -43,11 +46,13 @@ from schemas.commands.memories import (
 
 __all__ = [
     "ANY_COMMAND",
+    "CASCADE",
     "KINDS",
     "LINK_COMMANDS",
     "AnyCommand",
     "ChangeCommand",
     "Command",
+    "Consequence",
     "Correct",
     "CorrectLink",
     "Erase",
@@ -75,6 +80,7 @@ __all__ = [
     "Unrelate",
     "WriteReceipt",
     "Writer",
+    "check_cascade",
     "check_correction",
     "check_not_cleared",
     "check_period",

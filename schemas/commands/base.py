@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from schemas.base import AtMost, CitizenId, Frozen, Identifier, Request, ShortText, Whole
-from schemas.memory import Level, Source
+from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Moment
 
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
@@ -176,13 +176,42 @@ def check_correction(command: StretchCommand) -> None:
     check_period(start, end)
 
 
+CASCADE: Final = (
+    "Do at once what follows: resolve the problem and its open links, and unblock what waited for it alone. One "
+    "command, which an undo takes back as a whole."
+)
+
+
+def check_cascade(command: StretchCommand) -> None:
+    """Raises ValueError for a cascade of another state than resolved."""
+    if getattr(command, "cascade", False) and getattr(command, "resolution_state", None) != "resolved":
+        raise ValueError("cascade goes with resolution_state resolved: nothing follows from another state")
+
+
+class Consequence(Frozen):
+    """What follows when something is resolved: a memory or a link, and the state that fits it then.
+
+    `outcome`: it `could` have that state; the cascade gave it that state (`done`); or it was `left` as it is, and
+    `reason` says why. `command` is the command that sets it, `through` the link that leads to it.
+    """
+
+    outcome: Literal["could", "done", "left"]
+    command: Literal["resolve", "resolve_link", "undo", "undo_link"]
+    id: str
+    resolution_state: ResolutionState | None
+    name: str | None = None
+    through: str | None = None
+    reason: str | None = None
+
+
 class WriteReceipt(Frozen):
     """The result of a command.
 
     `stored`: it is on disk. `refused`: nothing was changed, `faults` says why. `duplicate`: the same command was
     applied before, and this is its first receipt. `created_at` is the transaction time. `current_version` is the
     version of the record in conflict. `recognised` is the id of a memory with exactly this text; the new one was
-    then not stored.
+    then not stored. `follows`: what follows from a resolution; `further` says of how many more
+    at least that is true; they are not listed and were not done.
     """
 
     command_id: str
@@ -202,3 +231,5 @@ class WriteReceipt(Frozen):
         Literal["invalid-request", "not-found", "conflict", "forbidden", "not-trusted", "not-applied"] | None
     ) = None
     warnings: tuple[str, ...] = ()
+    follows: tuple[Consequence, ...] = ()
+    further: int = 0

@@ -8,9 +8,11 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit, check_identifier
 from schemas.commands.base import (
+    CASCADE,
     ChangeCommand,
     Command,
     StretchCommand,
+    check_cascade,
     check_changes_something,
     check_correction,
     check_not_cleared,
@@ -161,6 +163,12 @@ class ResolveLink(StretchCommand):
     id: LinkId
     effective_at: Moment | None = None
     resolution_state: ResolutionState = ResolutionState.RESOLVED
+    cascade: bool = Field(default=False, description=CASCADE)
+
+    @model_validator(mode="after")
+    def _check_cascade(self) -> ResolveLink:
+        check_cascade(self)
+        return self
 
 
 class UndoLink(ChangeCommand):

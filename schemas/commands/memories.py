@@ -9,11 +9,13 @@ from pydantic import ConfigDict, Discriminator, Field, TypeAdapter, model_valida
 
 from schemas.base import Emotions, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
 from schemas.commands.base import (
+    CASCADE,
     ChangeCommand,
     Command,
     StretchCommand,
     Tags,
     WriteReceipt,
+    check_cascade,
     check_changes_something,
     check_correction,
     check_not_cleared,
@@ -179,6 +181,12 @@ class Resolve(StretchCommand):
     id: Identifier
     effective_at: Moment | None = None
     resolution_state: ResolutionState = ResolutionState.RESOLVED
+    cascade: bool = Field(default=False, description=CASCADE)
+
+    @model_validator(mode="after")
+    def _check_cascade(self) -> Resolve:
+        check_cascade(self)
+        return self
 
 
 class Undo(ChangeCommand):

@@ -573,6 +573,19 @@ RETURN value, count(value);
 MATCH (n)
 RETURN count(n);
 
+// count_open_links
+// :params $all, $ids, $open, $scanned, $valid_from, $valid_to, $work
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+MATCH (i)-[e:LINK|PAST_LINK]-(o)
+WHERE e.expired_at = $open AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.resolution_state IN ['blocked', 'in_progress']
+    AND (e.relation_type IN $work OR $all AND (e.unset IS NULL OR NOT e.unset CONTAINS 'goal'))
+WITH i, e
+LIMIT $scanned
+RETURN count(DISTINCT e.id);
+
 // count_sources
 // :params $values
 CALL {
@@ -3793,6 +3806,22 @@ WITH n
 LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
+
+// open_links
+// :params $all, $ids, $limit, $open, $scanned, $valid_from, $valid_to, $work
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+MATCH (i)-[e:LINK|PAST_LINK]-(o)
+WHERE e.expired_at = $open AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.resolution_state IN ['blocked', 'in_progress']
+    AND (e.relation_type IN $work OR $all AND (e.unset IS NULL OR NOT e.unset CONTAINS 'goal'))
+WITH i, e
+LIMIT $scanned
+WITH i, e, CASE WHEN e.relation_type IN $work THEN 0 ELSE 1 END AS rank
+ORDER BY rank, e.id
+LIMIT $limit
+RETURN i.id, e.id, e.relation_type, startNode(e).id, endNode(e).id;
 
 // open_threads
 // :params $before, $embedding, $limit, $open, $speaker
@@ -11295,6 +11324,18 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
+
+// work_states
+// :params $characters, $ids, $open, $valid_from, $valid_to
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.expired_at = $open AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
+WITH DISTINCT i, CASE WHEN p IS NULL THEN null ELSE coalesce(p.resolution_state, '') END AS other
+RETURN i.id, i.name, i.speaker, left(i.description, $characters), CASE WHEN i.expired_at = $open
+    AND i.valid_at + 0 < $valid_to
+    AND i.invalid_at > $valid_from THEN coalesce(i.resolution_state, '') ELSE null END, other;
 
 // write_stamp
 // :params $dimension, $embedding_model, $now, $schema_version

@@ -1,0 +1,174 @@
+"""What follows when a memory or a link of work is resolved, worked out from its open links. Pure.
+
+A problem follows a link RESOLVED_BY that is resolved, and a problem follows its solution that is resolved. A
+resolved problem takes its open links along. What waited for it (BLOCKED_BY, DEPENDS_ON; BLOCKS and UNBLOCKS the
+other way round) can go on, unless it still waits for something else. A circle ends where it meets itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from schemas.memory import ResolutionState
+from substrate.store.work_links import RESOLVED_BY, WORK, WorkLink, WorkState
+
+RESOLVED: Final = ResolutionState.RESOLVED
+_UNKNOWN: Final = WorkState("", frozenset())
+
+
+class Step(NamedTuple):
+    """A memory or link that follows, and the state that fits it then. `through`: the link that leads to it."""
+
+    id: str
+    is_link: bool
+    state: ResolutionState
+    name: str | None = None
+    through: str | None = None
+
+
+class Waiting(NamedTuple):
+    """A blocked memory that could not go on yet, and the names of what it still waits for."""
+
+    id: str
+    name: str
+    through: str
+    awaited: tuple[str, ...]
+
+
+class Plan(NamedTuple):
+    """What follows, in order; `further` counts the steps that are not listed."""
+
+    steps: tuple[Step, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    further: int = 0
+
+
+class Root(NamedTuple):
+    """The memory that is resolved, or the link: then with its type and its ends."""
+
+    id: str
+    link: WorkLink | None = None
+
+
+@dataclass(slots=True)
+class Planning:
+    """Gathers what follows from `root`. It is told the links and states that it asks for, round by round.
+
+    `frontier`: resolved memories whose links are not read yet. `considered`: by id, the link through which a
+    problem may be solved; its state is not known yet. `waiting`: by id, the links over which a memory waits for
+    something that is resolved.
+    """
+
+    root: Root
+    frontier: list[str] = field(default_factory=list)
+    considered: dict[str, str] = field(default_factory=dict)
+    waiting: dict[str, list[str]] = field(default_factory=dict)
+    resolved: set[str] = field(default_factory=set)
+    links: dict[str, WorkLink] = field(default_factory=dict)
+    states: dict[str, WorkState] = field(default_factory=dict)
+    _steps: list[Step] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        link = self.root.link
+        if link is None:
+            self.resolved.add(self.root.id)
+            self.frontier.append(self.root.id)
+            return
+        self.links[link.id] = link
+        if link.relation_type == RESOLVED_BY:
+            self.considered[link.source_id] = link.id
+        elif link.waiting is not None:
+            self.waiting[link.waiting] = [link.id]
+
+    def take_frontier(self) -> list[str]:
+        """The resolved memories whose links are to be read now."""
+        frontier, self.frontier = self.frontier, []
+        return frontier
+
+    def add_links(self, links: Iterable[WorkLink]) -> None:
+        """Take the open links of resolved memories along, and note what they lead to."""
+        for link in links:
+            if link.id not in self.links:
+                self.links[link.id] = link
+                self._steps.append(Step(link.id, True, RESOLVED))
+            if link.awaited == link.at and link.waiting is not None:
+                ways = self.waiting.setdefault(link.waiting, [])
+                ways += [link.id] if link.id not in ways else []
+            elif link.relation_type == RESOLVED_BY and link.target_id == link.at:
+                self.considered.setdefault(link.source_id, link.id)
+
+    def add_states(self, states: Mapping[str, WorkState]) -> None:
+        """Decide on the problems considered: what is open is resolved; its links are read."""
+        self.states.update(states)
+        for memory_id, through in self.considered.items():
+            if memory_id in self.resolved:
+                continue
+            state = self.states.get(memory_id, _UNKNOWN)
+            if state.is_open:
+                self._steps.append(Step(memory_id, False, RESOLVED, state.name, through))
+            if state.states - {""}:
+                self.resolved.add(memory_id)
+                self.frontier.append(memory_id)
+        self.considered = {}
+
+    def still_waiting(self) -> list[str]:
+        """The ids of what may go on: blocked, not resolved itself, in the order found."""
+        return [
+            memory_id
+            for memory_id in self.waiting
+            if memory_id not in self.resolved and self.states.get(memory_id, _UNKNOWN).is_blocked
+        ]
+
+    def finish(self, waits: Sequence[WorkLink], *, cut: bool, room: int, unread: int = 0) -> Plan:
+        """The plan with at most `room` steps. `waits`: the open links over which the blocked ones wait.
+
+        `cut`: there are more such links than were read, so nothing can be said to wait for nothing else.
+        `unread`: how many open links were not read.
+        """
+        awaited: dict[str, set[str]] = {}
+        for link in waits:
+            if link.id not in self.links and link.waiting == link.at and link.awaited is not None:
+                awaited.setdefault(link.at, set()).add(link.awaited)
+        free: list[str] = []
+        waiting: list[Waiting] = []
+        for memory_id in self.still_waiting():
+            held = {other for other in awaited.get(memory_id, ()) if self._stands(other)}
+            if not held and not cut:
+                free.append(memory_id)
+                continue
+            names = sorted(self.states.get(other, _UNKNOWN).name or other for other in held)
+            way = self.waiting[memory_id][0]
+            waiting.append(Waiting(memory_id, self.states[memory_id].name, way, tuple(names)))
+        groups = self._groups(free)
+        steps: list[Step] = []
+        for group in groups:
+            if len(steps) + len(group) > room:
+                break
+            steps += group
+        total = sum(map(len, groups))
+        return Plan(tuple(steps), tuple(waiting[:room]), total - len(steps) + unread)
+
+    def _stands(self, memory_id: str) -> bool:
+        """True when something still waits for this memory in vain."""
+        return memory_id not in self.resolved and not self.states.get(memory_id, _UNKNOWN).is_over
+
+    def _groups(self, free: Iterable[str]) -> list[list[Step]]:
+        """The steps in groups that are done together, those of work first: a memory goes on with its last link."""
+        order = sorted(self._steps, key=lambda step: step.is_link and self._rank(step))
+        groups = [[step] for step in order]
+        place = {step.id: position for position, step in enumerate(order)}
+        for memory_id in free:
+            ways = self.waiting[memory_id]
+            last = max(ways, key=lambda way: place.get(way, -1))
+            step = Step(memory_id, False, ResolutionState.IN_PROGRESS, self.states[memory_id].name, last)
+            if last in place:
+                groups[place[last]].append(step)
+            else:
+                groups.insert(0, [step])
+                place = {way: position + 1 for way, position in place.items()}
+        return groups
+
+    def _rank(self, step: Step) -> bool:
+        return self.links[step.id].relation_type not in WORK

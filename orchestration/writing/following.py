@@ -1,0 +1,58 @@
+"""Names in a receipt what could be resolved or unblocked now, and what a cascade that is sent again did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from orchestration.dependencies import Deps
+from orchestration.writing import cascade_reading, parts
+from orchestration.writing.cascade import Plan
+from orchestration.writing.changes import UNDOS
+from orchestration.writing.parts import RESOLUTIONS
+from schemas.commands import Command, Consequence, WriteReceipt
+from schemas.errors import StoreTimeout
+from schemas.memory import ResolutionState
+from schemas.temporal import Instant
+from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
+
+NAMED_AT_MOST: Final = 20
+"""A receipt names only so many things that could be done."""
+NOT_READ: Final = "what follows was not looked up: the engine was too busy; ask for the offers of upkeep"
+
+
+async def with_consequences(
+    commands: Sequence[Command], answers: Sequence[WriteReceipt], deps: Deps, now: Instant
+) -> list[WriteReceipt]:
+    """The receipts; those of resolutions say what follows from them now. Raises Unavailable as the engine does."""
+    return [
+        await _with_consequences(command, receipt, deps, now)
+        for command, receipt in zip(commands, answers, strict=True)
+    ]
+
+
+async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps, now: Instant) -> WriteReceipt:
+    had_parts = isinstance(command, UNDOS) or getattr(command, "cascade", False)
+    if receipt.status != "stored" or (had_parts and not receipt.duplicate):
+        return receipt
+    graph = deps.graph(graph_name(command.level, command.citizen_id))
+    try:
+        done = await _done(receipt, graph) if had_parts else []
+        plan = await _plan(command, graph, now)
+    except StoreTimeout:
+        return receipt.model_copy(update={"warnings": (*receipt.warnings, NOT_READ)})
+    follows = (*done, *parts.named_plan(plan))
+    return receipt.model_copy(update={"follows": follows, "further": plan.further}) if follows else receipt
+
+
+async def _plan(command: Command, graph: Graph, now: Instant) -> Plan:
+    if not isinstance(command, RESOLUTIONS) or command.resolution_state is not ResolutionState.RESOLVED:
+        return Plan()
+    return await cascade_reading.read_plan(command, graph, now, room=NAMED_AT_MOST)
+
+
+async def _done(receipt: WriteReceipt, graph: Graph) -> list[Consequence]:
+    """What a command did besides when it was applied, from the receipts of its parts."""
+    stored = await cascade_reading.read_part_receipts(receipt.command_id, graph)
+    return [parts.done_before(part) for part in stored if part.command_id != receipt.command_id]
