@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from orchestration.writing.cascade import Plan, Step
+from orchestration.writing.receipts import command_name
 from schemas.commands import ChangeCommand, Command, Consequence, Resolve, ResolveLink, Undo, UndoLink
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import END_OF_TIME, Period, to_datetime
@@ -108,7 +109,7 @@ def done(part: Part, record: Record | None) -> Consequence:
     state = None if record is None else record.content.get("resolution_state")
     return Consequence(
         outcome="done",
-        command=part.command.command,
+        command=command_name(part.command),
         id=part.command.id,
         resolution_state=state if step is None else step.state,
         name=None if step is None else step.name,
@@ -121,7 +122,7 @@ def done_before(receipt: StoredReceipt) -> Consequence:
     [state] = orjson.loads(receipt.warnings or '[""]')
     return Consequence(
         outcome="done",
-        command=receipt.command,  # type: ignore[arg-type]
+        command=receipt.command,
         id=receipt.id or "",
         resolution_state=ResolutionState(state) if state else None,
     )
