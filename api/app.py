@@ -28,6 +28,7 @@ from api.routes import (
     links,
     memories,
     metrics,
+    offers,
     receipts,
     resonance,
     retrieval,
@@ -139,7 +140,7 @@ def create_app(
     problems.install_handlers(app)
     for routes in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, files, citizens,
-        upkeep, validation, keys, health, metrics,
+        upkeep, offers, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(routes.router)
     REFERENCE.install(app)

@@ -12,6 +12,7 @@ from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream_parts import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
 from schemas.temporal import TemporalMode
+from schemas.upkeep.offers import Offer
 from schemas.validation import MetadataValidationReport
 
 LEVEL_NAMES: dict[Level, str] = {
@@ -113,7 +114,8 @@ class ConsciousnessStream(Frozen):
     `max_tokens`; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
     `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
     memories from which what was neither given nor kept was derived; null for a question. With `explain`, `learned`
-    is what the feedback of the citizen did to its question; null without feedback.
+    is what the feedback of the citizen did to its question; null without feedback. `offers`: a few open offers of
+    upkeep, in the waking of a citizen now.
     """
 
     intention_id: str
@@ -132,6 +134,7 @@ class ConsciousnessStream(Frozen):
     temporal_dissonances: tuple[TemporalDissonance, ...] = ()
     metadata_validation: MetadataValidationReport
     resolution_patterns: tuple[ResolutionPattern, ...] = ()
+    offers: tuple[Offer, ...] = ()
     consciousness_summary: ConsciousnessSummary
     text: str | None = None
     retrieval_latency_ms: float

@@ -53,6 +53,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "correct": "Say that a memory or link was wrong: new content over the same time.",
     "retract": "Say that a memory or link does not hold, or no longer.",
     "resolve": "Set the state of the work of a memory or link.",
+    "offers": "List what could be resolved or unblocked, and take it up or decline it.",
     "relate": "Store one link between two memories.",
     "undo": "Revert the last change of a memory or a link.",
     "validate": "Check whole graphs for broken, duplicate, empty or unset data, and repair it.",

@@ -14,6 +14,7 @@ from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import LEVEL_NAMES, ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern, TemporalDissonance, TraversalPath
 from schemas.temporal import ALL_KNOWN, TemporalMode, long_date
+from schemas.upkeep.offers import Offer
 from schemas.validation import MetadataValidationReport
 
 FOCUS_CHARACTERS = 1500
@@ -210,6 +211,7 @@ def _show_insights(stream: ConsciousnessStream, console: Console) -> None:
     _show_lines(
         "how it was resolved before", [_format_pattern(pattern) for pattern in stream.resolution_patterns], console
     )
+    _show_lines("could be done (substrate offers)", list(map(format_offer, stream.offers)), console)
     paths = stream.traversal_graph.suggested_paths[:MOST_PATHS]
     _show_lines("paths of thought", [_format_path(path) for path in paths], console)
     changes = stream.temporal_dissonances[:MOST_CHANGES]
@@ -242,6 +244,13 @@ def _format_pattern(pattern: ResolutionPattern) -> Text:
     line = Text(formatting.to_line(f"{pattern.blockage} → resolved by → {pattern.resolution}"))
     if pattern.steps:
         line.append(formatting.to_line(f"; beside it: {', '.join(pattern.steps)}"), "bright_black")
+    return line
+
+
+def format_offer(offer: Offer) -> Text:
+    """`resolve The schema review: it was resolved by “…”`, and the id of the offer."""
+    line = Text(formatting.to_line(f"{offer.kind} {offer.name}: {offer.reason}"))
+    line.append(f"  {offer.id}", "bright_black")
     return line
 
 

@@ -22,6 +22,7 @@ from schemas.citizen import (
     StateHistory,
     WhoIs,
 )
+from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
 
 
 class CitizenCalls(Sender):
@@ -78,6 +79,22 @@ class CitizenCalls(Sender):
         path = f"/v1/citizens/{quote_segment(citizen_id)}/feedback"
         path += "" if feedback_id is None else f"/{quote_segment(feedback_id)}"
         return await self._request(FeedbackTakenBack, Call("DELETE", path, repeatable=feedback_id is None))
+
+    async def offers(
+        self, request: OffersRequest | None = None, /, **given: Unpack[fields.OffersFields]
+    ) -> OffersAnswer:
+        """What could be resolved or unblocked and nobody took up, each with its ready-made command."""
+        return await self._request(
+            OffersAnswer, Call("GET", "/v1/upkeep/offers", params=collect_fields(request, given))
+        )
+
+    async def answer_offer(
+        self, offer_id: str, reply: OfferReply | None = None, /, **given: Unpack[fields.OfferReplyFields]
+    ) -> OfferOutcome:
+        """Take an offer up, which applies its command, or decline it, so that it does not come back."""
+        body = collect_fields(reply, given)
+        path = f"/v1/upkeep/offers/{quote_segment(offer_id)}"
+        return await self._request(OfferOutcome, Call("POST", path, body, repeatable=False))
 
     async def dissonances(self, citizen_id: str, /, **filters: Unpack[fields.LearningFields]) -> LearningMoments:
         """Every belief that changed, and how often each correction pattern recurs.

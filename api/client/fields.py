@@ -218,6 +218,16 @@ class ResolveFields(StretchFields, total=False):
     cascade: bool
 
 
+class OffersFields(CitizenFields, total=False):
+    level: AnyLevel
+    limit: int
+
+
+class OfferReplyFields(CitizenFields, total=False):
+    level: AnyLevel
+    answer: Literal["take", "decline"]
+
+
 class UndoFields(ChangeFields, total=False):
     undoes: str | None
     undoes_source: AnySource | None

@@ -144,6 +144,8 @@ class Substrate:
     tell_feedback = _block_on(AsyncSubstrate.tell_feedback)
     list_feedback = _block_on(AsyncSubstrate.list_feedback)
     take_back_feedback = _block_on(AsyncSubstrate.take_back_feedback)
+    offers = _block_on(AsyncSubstrate.offers)
+    answer_offer = _block_on(AsyncSubstrate.answer_offer)
     dissonances = _block_on(AsyncSubstrate.dissonances)
     erase_memory = _block_on(AsyncSubstrate.erase_memory)
     erase_episode = _block_on(AsyncSubstrate.erase_episode)

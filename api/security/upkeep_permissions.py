@@ -7,6 +7,7 @@ from typing import Final
 from api.security.permissions import Arguments, Caller, PathValues, Permission
 from schemas.memory import Level
 from schemas.upkeep import ApplyCommand, SweepRequest
+from schemas.upkeep.offers import OfferReply
 from schemas.upkeep.quality import QualityRequest
 
 
@@ -56,3 +57,12 @@ def _check_repair(caller: Caller, arguments: Arguments) -> Arguments:
 
 
 REPAIR: Final = Permission("upkeep, and citizen:ID:write or LEVEL:write", _check_repair, _check_upkeep_path)
+
+
+def _check_offer(caller: Caller, arguments: Arguments) -> Arguments:
+    reply: OfferReply = arguments["reply"]
+    caller.require(reply.level, reply.citizen_id, "write")
+    return arguments
+
+
+OFFER: Final = Permission("citizen:ID:write or LEVEL:write", _check_offer)

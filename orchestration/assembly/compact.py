@@ -12,6 +12,7 @@ from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import long_date
+from schemas.upkeep.offers import Offer
 
 NO_MEMORIES: Final = "No memories were found."
 NONE_FITS: Final = "No memory is as short as the tokens allowed."
@@ -39,7 +40,7 @@ def without_repeats(stream: ConsciousnessStream) -> ConsciousnessStream:
 
 
 def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] = (), *, ids: bool = False) -> str:
-    """The memories by tier, one line each; the links among those in focus; the beliefs that changed.
+    """The memories by tier, one line each; the links among those in focus; the beliefs that changed; the offers.
 
     Each line is `- [day it became true] speaker or name: text (why it is shown; whose word; state; emotions)`;
     with `ids` also the id of the memory, for a reader who may change it. Of a long text the passage that answers
@@ -57,6 +58,7 @@ def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] =
         _block("In the background", (_memory_line(node, stream.entities, ids=ids) for node in tiers.background)),
         _block("Links in focus", _link_lines(stream)),
         _block("Beliefs that changed", map(_change_line, changes)),
+        _block("Could be done", (_offer_line(offer, ids=ids) for offer in stream.offers)),
         _block("Missing", _missing_lines(stream)),
     ]
     if not tiers.ordered():
@@ -128,6 +130,11 @@ def _link_line(link: ConsciousnessRelationship, source: ConsciousnessNode, targe
     state = STATE_NAMES[link.resolution_state].lower()
     remarks = _joined((state, f"goal: {one_line(link.goal)}", _emotions(link.emotion_vector)))
     return f"{short_name(source)} → {relation_words(link.relation_type)} → {short_name(target)} ({remarks})"
+
+
+def _offer_line(offer: Offer, *, ids: bool) -> str:
+    named = f"{offer.kind} {one_line(offer.name)}: {one_line(offer.reason)}"
+    return f"{named} (offer {offer.id})" if ids else named
 
 
 def _change_line(change: TemporalDissonance) -> str:

@@ -38,6 +38,7 @@ from schemas.stream import (
     QueryTiming,
 )
 from schemas.stream_parts import GraphEdge, ResolutionPattern, TraversalGraph
+from schemas.upkeep.offers import Offer
 from substrate.emotions import normal_emotions
 
 LINKS_PER_LEVEL: Final = 200
@@ -56,6 +57,7 @@ class RetrievalReport:
     notes: Sequence[str]
     entities: Sequence[str]
     patterns: Sequence[ResolutionPattern] = ()
+    offers: Sequence[Offer] = ()
     model_calls: Sequence[ModelCall] = ()
     answer: Answer | None = None
     learned: LearnedFactors | None = None
@@ -188,6 +190,7 @@ def assemble(
         ),
         metadata_validation=metadata_report(nodes, links),
         resolution_patterns=tuple(report.patterns),
+        offers=tuple(report.offers),
         retrieval_latency_ms=0.0,
         query_count=2 * len(options.levels),
         timings=tuple(report.timings),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from orchestration.assembly.options import state_options
 from orchestration.assembly.stream import RetrievalReport, assemble
@@ -22,17 +23,24 @@ from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import with_plurality
 from orchestration.stream_completion import StageTimer, complete, let_others_run
 from orchestration.traversal.probability import State
+from orchestration.waking.offer_rules import Whose
+from orchestration.waking.open_offers import find_open
 from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.recollection import Recollection, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
 from schemas.citizen import CitizenState
+from schemas.errors import StoreTimeout
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import Instant, Scope, to_datetime
+from schemas.upkeep.offers import Offer
 from substrate.emotions import cosine_similarity, normal_emotions
+
+OFFERS_SHOWN: Final = 3
+"""A waking names only so many open offers: about forty tokens each."""
 
 
 async def retrieve_consciousness_context_from_state(
@@ -77,11 +85,13 @@ async def retrieve_consciousness_context_from_state(
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
         patterns += _told_patterns(recollection, patterns, waking)
+        offers = await _open_offers(state, deps, now, notes)
         report = _report(
             view,
             [*results, *recollection.worth_telling()],
             notes=[*_notes(state, waking, view), *filtered.notes, *notes],
             patterns=patterns,
+            offers=offers,
         )
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
         stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
@@ -113,6 +123,7 @@ def _report(
     *,
     notes: Sequence[str],
     patterns: Sequence[ResolutionPattern],
+    offers: Sequence[Offer],
 ) -> RetrievalReport:
     return RetrievalReport(
         notes=notes,
@@ -120,7 +131,20 @@ def _report(
         timings=[result.timing for result in results],
         entities=[],
         patterns=patterns,
+        offers=offers,
     )
+
+
+async def _open_offers(state: StateBasedRetrieval, deps: Deps, now: Instant, notes: list[str]) -> list[Offer]:
+    """The newest open offers of the citizen's own graph; none in a waking of another time."""
+    if state.as_of_time is not None or state.known_at is not None or Level.N1 not in state.query_levels:
+        return []
+    try:
+        found = await find_open(Whose(Level.N1, state.citizen_id), deps, now)
+    except StoreTimeout:
+        notes.append("the offers of upkeep were not read in time")
+        return []
+    return [each.offer for each in found[:OFFERS_SHOWN]]
 
 
 def _told_patterns(

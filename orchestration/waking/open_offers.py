@@ -1,0 +1,27 @@
+"""Reads the open offers of a graph."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orchestration.dependencies import Deps
+from orchestration.waking.offer_rules import FoundOffer, Whose, find_offers
+from schemas.memory import ResolutionState
+from schemas.temporal import Instant
+from substrate.graphs.names import graph_name
+from substrate.store.offers import read_declined, read_offered_work
+
+OPEN: Final = [ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value]
+
+
+async def find_open(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
+    """The offers that were not declined, the newest memory first: of open work, then of resolved work."""
+    name = graph_name(*whose)
+    if not await deps.graphs.for_reading(name):
+        return []
+    graph = deps.graph(name)
+    links = await read_offered_work(graph, OPEN, now)
+    links += await read_offered_work(graph, [ResolutionState.RESOLVED.value], now)
+    found = find_offers(links, whose)
+    declined = await read_declined(graph, sorted({each.offer.memory_id for each in found}))
+    return [each for each in found if each.offer.id not in declined]

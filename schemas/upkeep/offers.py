@@ -1,0 +1,72 @@
+"""Offers of upkeep: what could be resolved or unblocked and nobody took up, each with its ready-made command."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from schemas.base import CitizenId, Frozen, JsonMap, Request, Whole
+from schemas.commands.base import WriteReceipt
+from schemas.memory import Level
+
+OfferKind = Literal["resolve", "unblock", "close"]
+
+
+class Offer(Frozen):
+    """Something that could be done. `command` does it when it is sent as it is.
+
+    `resolve`: a problem whose solution is known or done. `unblock`: what waits for nothing any more. `close`: a
+    resolved problem that left links of work open. `id` stays the same as long as the offer is about the same.
+    """
+
+    id: str
+    kind: OfferKind
+    level: Level
+    memory_id: str
+    name: str
+    reason: str
+    command: JsonMap
+
+
+class OffersRequest(Request):
+    """Whose offers: of a citizen, or of a shared level. At most `limit` are listed."""
+
+    citizen_id: CitizenId | None = None
+    level: Level = Level.N1
+    limit: Annotated[Whole, Field(ge=1, le=100)] = 20
+
+    @model_validator(mode="after")
+    def _personal_needs_a_citizen(self) -> OffersRequest:
+        if self.level is Level.N1 and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+
+class OffersAnswer(Frozen):
+    """Open offers, the newest memory first. `further` counts those that are not listed."""
+
+    offers: tuple[Offer, ...] = ()
+    further: int = 0
+
+
+class OfferReply(Request):
+    """What becomes of an offer: it is taken up, or declined, and then it does not come back."""
+
+    citizen_id: CitizenId | None = None
+    level: Level = Level.N1
+    answer: Literal["take", "decline"]
+
+    @model_validator(mode="after")
+    def _personal_needs_a_citizen(self) -> OfferReply:
+        if self.level is Level.N1 and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+
+class OfferOutcome(Frozen):
+    """What became of an offer; `receipt` is that of its command, if it was taken up."""
+
+    offer: Offer
+    answer: Literal["take", "decline"]
+    receipt: WriteReceipt | None = None
