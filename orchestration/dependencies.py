@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sized
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -97,7 +98,8 @@ class Deps:
     that have none. `appraisal`: how a text is appraised at writing. `names`: new texts make memories of the names
     in them. `far`: a query follows links for a second hop only from so many of its first memories.
     `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `conversations`:
-    whose turn it is to store messages of one. `learned`: what feedback teaches, as it was last read.
+    whose turn it is to store messages of one. `directory`: that of the embedded engine, None for a server.
+    `learned`: what feedback teaches, as it was last read.
     """
 
     connection: Connection
@@ -111,6 +113,7 @@ class Deps:
     names: bool = False
     far: int = FAR
     half_life_days: float = 30.0
+    directory: Path | None = None
     conversations: Conversations = field(default_factory=Conversations)
     learned: KeptLearned = field(default_factory=KeptLearned)
 

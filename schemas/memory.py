@@ -43,6 +43,8 @@ class Source(StrEnum):
 
 
 InvalidationReason = Literal["reality_changed", "discovered_false"]
+ClosedReason = Literal["reality_changed", "discovered_false", "quarantined"]
+"""Why a record is no longer believed. `quarantined`: it came from a distrusted source and is hidden."""
 Abstraction = Literal["L0", "L1", "L2", "L3"]
 Step = Literal["Decision", "Action", "Learning"]
 """What a text is on the way to a solution."""
@@ -87,7 +89,7 @@ class ConsciousnessNode(Frozen):
     version: int = 1
 
     invalidation_reason: InvalidationReason | None = None
-    closed_reason: InvalidationReason | None = None
+    closed_reason: ClosedReason | None = None
     correction_pattern_id: str | None = None
     discovery_energy: float | None = None
 
@@ -180,7 +182,7 @@ class ConsciousnessRelationship(Frozen):
     version: int = 1
 
     invalidation_reason: InvalidationReason | None = None
-    closed_reason: InvalidationReason | None = None
+    closed_reason: ClosedReason | None = None
 
     source: Source = Source.CITIZEN
     author: str | None = None

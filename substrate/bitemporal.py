@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from schemas.memory import InvalidationReason, Source
+from schemas.memory import ClosedReason, InvalidationReason, Source
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 
 NOTHING_HOLDS: Final = "nothing of it is known at"
@@ -35,7 +35,7 @@ class Record:
     known: Period
     content: Mapping[str, Any] = field(default_factory=dict)
     reason: InvalidationReason | None = None
-    closed_reason: InvalidationReason | None = None
+    closed_reason: ClosedReason | None = None
     command_id: str | None = None
     closed_by: str | None = None
     closed_source: Source | None = None
@@ -152,12 +152,18 @@ type Revise = Callable[[Record], Mapping[str, Any] | None]
 class RewriteContext:
     """The transaction time of a rewrite, the last version before it, and its reason.
 
-    `reason` is None when the new record says the same as the old one.
+    `reason` is None when the new record says the same as the old one. `closed_as`: why the old records are closed,
+    where that is not `reason`.
     """
 
     at: Instant
     last_version: int
     reason: InvalidationReason | None
+    closed_as: ClosedReason | None = None
+
+    @property
+    def closed_reason(self) -> ClosedReason | None:
+        return self.closed_as or self.reason
 
 
 def rewrite(open_records: OpenRecords, portion: Period, revise: Revise, context: RewriteContext) -> Change:
@@ -174,7 +180,7 @@ def rewrite(open_records: OpenRecords, portion: Period, revise: Revise, context:
     opened: list[OpenedRecord] = []
     for record, content in touched:
         opened += _split_record(record, content, portion, context)
-    closed = tuple(close(record, context.at, context.reason) for record, _ in touched)
+    closed = tuple(close(record, context.at, context.closed_reason) for record, _ in touched)
     numbered = enumerate(opened, start=context.last_version + 1)
     return Change(context.at, closed, tuple(_with_version(piece, version) for version, piece in numbered))
 
@@ -237,7 +243,7 @@ def _check_free(valid: Period, others: Iterable[Record]) -> None:
         raise ValueError(f"another record of it holds {_describe_period(overlapping[0])}")
 
 
-def close(record: Record, at: Instant, reason: InvalidationReason | None) -> Record:
+def close(record: Record, at: Instant, reason: ClosedReason | None) -> Record:
     """Return the record with its transaction time ended at `at`."""
     return replace(record, known=Period(record.known.start, at), closed_reason=reason)
 
@@ -275,6 +281,32 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_versio
     )
     closed = tuple(close(record, at, "discovered_false") for record in opened)
     return Change(at, closed, reopened, undone)
+
+
+def go_back(records: Sequence[Record], since: Instant, at: Instant, last_version: int) -> Change:
+    """Take back every change known from `since` on: what was believed just before it is believed again.
+
+    `records` are all records of the identity. What such a record says already stays open. Raises ValueError when
+    nothing was known before.
+    """
+    before = known_before(records, since)
+    if not before:
+        raise ValueError("nothing was changed since it was written")
+    reverted = [record for record in before if not is_open(record)]
+    reopened = tuple(
+        OpenedRecord(
+            replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), record.version
+        )
+        for version, record in enumerate(reverted, start=last_version + 1)
+    )
+    later = (record for record in open_records(records) if record.known.start >= since)
+    return Change(at, tuple(close(record, at, "discovered_false") for record in later), reopened)
+
+
+def known_before(records: Iterable[Record], moment: Instant) -> OpenRecords:
+    """The records of an identity that were open just before a moment, by valid time."""
+    known = (record for record in records if record.known.start < moment <= record.known.end)
+    return sorted(known, key=_valid_start)
 
 
 def _valid_start(record: Record) -> Instant:

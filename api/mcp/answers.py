@@ -8,7 +8,7 @@ from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
 from schemas.citizen import AttachedRule, CitizenState, FeedbackRecord, Identity
 from schemas.commands import Consequence, WriteReceipt
-from schemas.memory import ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
+from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
 from schemas.responses import HeardReport
 from schemas.stream import ConsciousnessStream, Degradation
 
@@ -123,7 +123,7 @@ class RecordValues(Frozen):
     invalidation_reason: InvalidationReason | None = None
     created_at: datetime
     expired_at: datetime | None = None
-    closed_reason: InvalidationReason | None = None
+    closed_reason: ClosedReason | None = None
     source: Source
     closed_source: Source | None = None
     command_id: str | None = None

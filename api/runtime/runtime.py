@@ -85,6 +85,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             half_life_days=settings.store.half_life_days,
             names=settings.store.names == "on",
             reranker=reranker,
+            directory=None if engine is None else engine.directory,
         )
         async with nullcontext() if engine is None else _restart_on_exit(engine, connection, graphs):
             with _tuned_gc():

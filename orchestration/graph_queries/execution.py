@@ -95,6 +95,7 @@ def collect_candidates(
         if result.request.kind == "passages":
             likeness = "embedding" in result.request.values
             candidates.add_passages(result.level, result.rows, likeness=likeness)
+    candidates.drop_quarantined()
     show_best_passages(candidates, lexicons)
     return candidates
 

@@ -11,6 +11,7 @@ from orchestration.identifiers import identifier
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
+from substrate.store.rows import QUARANTINED
 
 HISTORICAL: Final = (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
 """Only these modes show more than one version of a belief."""
@@ -22,10 +23,19 @@ LATER_WORDS: Final = "Later words of the same voice"
 
 
 class BeliefChange(NamedTuple):
-    """A changed belief: the closed record, and the dissonance between it and the record that replaced it."""
+    """A changed belief: the closed record, and the dissonance between it and the record that replaced it.
+
+    `replaced_by`: that record. A quarantine may have hidden it since; then the change counts only where the new
+    belief was released.
+    """
 
     closed: ConsciousnessNode
     dissonance: TemporalDissonance
+    replaced_by: ConsciousnessNode
+
+    @property
+    def is_quarantined(self) -> bool:
+        return self.replaced_by.closed_reason == QUARANTINED
 
 
 def detect_temporal_dissonances(
@@ -36,7 +46,9 @@ def detect_temporal_dissonances(
     Records with the same level and id are versions of one belief. A dissonance is a closed record together with
     the record that replaced it and has a different belief. `nodes` may contain a record more than once.
     """
-    return [change.dissonance for change in find_belief_changes(nodes)] if mode in HISTORICAL else []
+    if mode not in HISTORICAL:
+        return []
+    return [change.dissonance for change in find_belief_changes(nodes) if not change.is_quarantined]
 
 
 def infer_dissonances(
@@ -139,11 +151,11 @@ def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
     for record in records:
         by_end[record.expired_at].append(record)
     for index, closed in enumerate(records):
-        if closed.expired_at is not None:
+        if closed.expired_at is not None and closed.closed_reason != QUARANTINED:
             successor = _successor(closed, closed.expired_at, records[index + 1 :])
             if successor is not None:
                 held_over = _HeldPeriod(_held_from(closed, by_end), closed.expired_at)
-                yield BeliefChange(closed, _dissonance(closed, successor, held_over))
+                yield BeliefChange(closed, _dissonance(closed, successor, held_over), successor)
 
 
 def _held_from(

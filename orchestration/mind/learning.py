@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from orchestration.dependencies import Deps
 from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes, unbroken_start
 from schemas.citizen import LearningMoments, LearningPage
-from schemas.memory import Level
+from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, Period, to_datetime, to_instant
@@ -90,13 +90,26 @@ async def _dissonances_at(
     spans = _spans(closings)
     nodes = await learning.read_around(graph, spans, known_to)
     changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}
-    for change in find_belief_changes(nodes):
+    for change in await _without_quarantined(find_belief_changes(nodes), graph):
         position = ClosingPosition(to_instant(change.dissonance.belief_held_until), change.closed.node_id)
         if position in changes:
             changes[position].append(change)
     older = [change for change in chain.from_iterable(changes.values()) if _may_be_older(change, spans)]
     starts = await _read_starts(older, graph)
     return {position: _with_starts(group, starts) for position, group in changes.items()}
+
+
+async def _without_quarantined(changes: Sequence[BeliefChange], graph: Graph) -> list[BeliefChange]:
+    """The changes without those to a belief that a quarantine hides: one that was released holds again."""
+    doubtful = [change for change in changes if change.is_quarantined]
+    beliefs = [_new_belief(change.replaced_by) for change in doubtful]
+    holds = await learning.read_held_now(graph, beliefs) if beliefs else frozenset()
+    hidden = [change for place, change in enumerate(doubtful) if place not in holds]
+    return [change for change in changes if change not in hidden]
+
+
+def _new_belief(node: ConsciousnessNode) -> HeldBelief:
+    return HeldBelief(node.node_id, node.name, node.description, to_instant(node.created_at))
 
 
 def _with_starts(changes: Sequence[BeliefChange], starts: _Starts) -> list[TemporalDissonance]:

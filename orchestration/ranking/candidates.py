@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.store.passages import FoundPassage, read_beginning, read_places
-from substrate.store.rows import LINK_PLACE, NODE_PLACE
+from substrate.store.rows import LINK_PLACE, NODE_PLACE, QUARANTINED
 from substrate.store.search import (
     HOP,
     ID,
@@ -92,6 +92,11 @@ class CandidateLink:
         return self.row[LINK_START + LINK_PLACE[column]]
 
 
+def is_quarantined(record: Candidate | CandidateLink, known_to: Instant) -> bool:
+    """True for a record that a quarantine had closed before `known_to`."""
+    return bool(record.get("closed_reason") == QUARANTINED and record.get("expired_at") < known_to)
+
+
 def column_of(links: Iterable[CandidateLink], column: str) -> list[Any]:
     """The raw values of a link column of many links."""
     place = LINK_START + LINK_PLACE[column]
@@ -171,6 +176,15 @@ class Candidates:
         for rank, memory in enumerate(alike, start=1):
             memory.likeness_rank = rank
 
+    def drop_quarantined(self) -> None:
+        """Leave out what a quarantine had closed before `known_to`: questions about the past show it no more."""
+        hidden = [key for key, memory in self.memories.items() if is_quarantined(memory, self.known_to)]
+        for key in hidden:
+            del self.memories[key]
+        links = [key for key, link in self.links.items() if is_quarantined(link, self.known_to)]
+        for link_key in links:
+            del self.links[link_key]
+
     def add_versions(self, level: Level, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:
         """Add other versions of the memories selected; return the keys of those that are no candidates yet.
 
@@ -180,7 +194,10 @@ class Candidates:
         for row in rows:
             key = (level, row[NODE_PLACE["id"]], row[NODE_PLACE["version"]])
             if key not in self.memories:
-                self.memories[key] = Candidate(key, [*_NO_LINK, *row])
+                version = Candidate(key, [*_NO_LINK, *row])
+                if is_quarantined(version, self.known_to):
+                    continue
+                self.memories[key] = version
                 new.append(key)
             self.memories[key].is_other_version = key not in selected
         return new

@@ -11,6 +11,7 @@ citizen may change every record.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple
 
 from orchestration.writing import records
@@ -33,7 +34,7 @@ from schemas.commands import (
     UndoLink,
     Unrelate,
 )
-from schemas.memory import InvalidationReason, Level, Source
+from schemas.memory import ClosedReason, InvalidationReason, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate import bitemporal, stored_maps
 from substrate.bitemporal import Change, OpenRecords, Record, RewriteContext
@@ -235,15 +236,30 @@ def trust_fault(source: Source, owner: Source, level: Level) -> str:
 
 def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
     if isinstance(command, UNDOS):
-        return bitemporal.undo(known, command.undoes, times.known_from, last_version)
+        return _as_quarantined(command, _undo(command, known, last_version, times))
     open_records = bitemporal.open_records(known)
-    context = RewriteContext(times.known_from, last_version, _closing_reason(command))
+    closed_as: ClosedReason | None = "quarantined" if command.quarantining else None
+    context = RewriteContext(times.known_from, last_version, _closing_reason(command), closed_as)
     if isinstance(command, CORRECTIONS) and _corrects_period(command):
         record = bitemporal.held_at(open_records, times.now)
         valid, content = _corrected_period(command, record.valid), _revised_content(command, record)
         return bitemporal.correct_period(open_records, record, context, valid=valid, content=content)
     portion = _portion(command, open_records, times.now)
     return bitemporal.rewrite(open_records, portion, lambda record: _remaining_content(command, record), context)
+
+
+def _undo(command: Undo | UndoLink, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
+    since = command.quarantining.since if command.quarantining else None
+    if since is not None:
+        return bitemporal.go_back(known, since, times.known_from, last_version)
+    return bitemporal.undo(known, command.undoes, times.known_from, last_version)
+
+
+def _as_quarantined(command: ChangeCommand, change: Change) -> Change:
+    """The change with what a command of a quarantine closes marked as `quarantined`."""
+    if not command.quarantining:
+        return change
+    return replace(change, closed=tuple(replace(each, closed_reason="quarantined") for each in change.closed))
 
 
 def _closing_reason(command: ChangeCommand) -> InvalidationReason:

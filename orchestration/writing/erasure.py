@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -78,6 +79,33 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         if target.kind == "citizen":
             deps.graphs.forget(target.graph)
     return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
+
+
+async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Instant) -> int:
+    """Remove some memories of one graph, then rewrite the log once. Returns how many memories were there.
+
+    Each is noted first, so that an interrupted call is finished when the store is opened again. Raises Unavailable
+    as `erase` does.
+    """
+    connection = deps.connection
+    if not ids:
+        return 0
+    async with unfinished_erasures.shared_lock(deps.directory):
+        notes: dict[str, ErasureNote] = {}
+        for memory_id in ids:
+            target = ErasureTarget("memory", graph.name, memory_id)
+            name = erasure.mark_name(graph.name, uuid4().hex)
+            notes[name] = ErasureNote(now, target.digest(), target)
+            await unfinished_erasures.begin(connection, name, notes[name])
+        try:
+            removed = await erasure.erase_memories(graph, ids) + await _remove_unused(graph)
+        except GraphMissing:
+            removed = Counter()  # the graph was removed meanwhile
+        await erasure.forget_queries(graph)
+        await unfinished_erasures.note_all_removed(connection, notes)
+        rewritten = await _rewrite_log(ErasedStore(connection, deps.directory))
+        await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
+    return removed["memories"]
 
 
 def _report(

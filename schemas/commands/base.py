@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from schemas.base import AtMost, CitizenId, Frozen, Identifier, Request, ShortText, Whole
 from schemas.memory import Level, ResolutionState, Source
-from schemas.temporal import Moment
+from schemas.temporal import Instant, Moment
 
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
 ExpectedVersion = Annotated[Whole, Field(ge=1)]
@@ -33,6 +33,15 @@ class Writer(NamedTuple):
         return self.as_happened or None
 
 
+class Quarantining(NamedTuple):
+    """What a command of a quarantine says beside its fields.
+
+    `since`: an undo takes back every change known from then on; without it, the last change.
+    """
+
+    since: Instant | None = None
+
+
 class Command(Request):
     """The fields of all commands.
 
@@ -47,6 +56,7 @@ class Command(Request):
 
     _writer: Writer = PrivateAttr(default=Writer())
     _inferred: bool = PrivateAttr(default=False)
+    _quarantining: Quarantining | None = PrivateAttr(default=None)
 
     @property
     def writer(self) -> Writer:
@@ -70,6 +80,16 @@ class Command(Request):
         inferred = self.model_copy()
         inferred._inferred = True
         return inferred
+
+    @property
+    def quarantining(self) -> Quarantining | None:
+        """Set for a command of a quarantine: what it closes is closed as `quarantined`."""
+        return self._quarantining
+
+    def as_quarantining(self, since: Instant | None = None) -> Self:
+        quarantining = self.model_copy()
+        quarantining._quarantining = Quarantining(since)
+        return quarantining
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Command:

@@ -37,7 +37,7 @@ _BESIDE: Final = (*TRACE_LABELS, *UPKEEP_LABELS, "PastVersion", "Passage", "Subs
 PAST_STATE: Final = "PastState"
 STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 """The labels of the current record of a citizen's state, and of its past records."""
-LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback")
+LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback", "Quarantine", "RetentionPolicy")
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset((*_BESIDE, "ConsciousnessNode", "Tag", *LONE_LABELS))
 KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *TRACE_TYPES))
@@ -170,6 +170,8 @@ class RowKind(StrEnum):
     PAST_STATE = PAST_STATE
     RECEIPT = "Receipt"
     FEEDBACK = "Feedback"
+    QUARANTINE = "Quarantine"
+    POLICY = "RetentionPolicy"
     TAG = "tag"
     MEMORY = "memory"
     RECORD = "record"

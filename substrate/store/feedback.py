@@ -21,7 +21,7 @@ FEEDBACK_AT: Final = Query(
     "feedback_at", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.feedback_at, 0) LIMIT 1"
 )
 _COLUMNS: Final = ("id", "created_at", "question", "used", "wrong", "lesson")
-FEEDBACK: Final = Query("feedback", f"MATCH (f:Feedback) RETURN {columns_of('f', _COLUMNS)}")
+FEEDBACK: Final = Query("feedback", f"MATCH (f:Feedback) WHERE f.held IS NULL RETURN {columns_of('f', _COLUMNS)}")
 FEEDBACK_NAMING: Final = Query(
     "feedback_naming", "MATCH (f:Feedback) WHERE any(x IN f.used + f.wrong WHERE x IN $ids) RETURN f.id"
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode, Level
-from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate.cypher.fragments import node_columns
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -39,6 +39,13 @@ HELD_BEFORE: Final = Query(
     "UNWIND $beliefs AS b MATCH (i:ConsciousnessNode {id: b.id}) WITH b, i MATCH (i)-[:HAD]->(p:PastVersion) "
     "WHERE p.created_at < b.begun AND p.name = b.name AND p.description = b.description "
     "RETURN b.place, p.created_at, p.expired_at",
+)
+
+
+HELD_NOW: Final = Query(
+    "held_now",
+    "UNWIND $beliefs AS b MATCH (i:ConsciousnessNode {id: b.id}) WHERE i.expired_at = $open "
+    "AND i.name = b.name AND i.description = b.description RETURN b.place",
 )
 
 
@@ -91,7 +98,21 @@ async def read_around(graph: Graph, spans: Mapping[str, Period], known_to: Insta
 
 async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list[Period]]:
     """For each belief, the transaction times of earlier records of its memory with equal name and description."""
-    values = [
+    values = _belief_values(beliefs)
+    periods: defaultdict[int, list[Period]] = defaultdict(list)
+    for index, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=values):
+        periods[index].append(Period(known_at, ended_at))
+    return [periods[index] for index in range(len(beliefs))]
+
+
+async def read_held_now(graph: Graph, beliefs: Sequence[HeldBelief]) -> frozenset[int]:
+    """The places of the beliefs that are believed now."""
+    rows_ = await graph.read(HELD_NOW, beliefs=_belief_values(beliefs), open=END_OF_TIME)
+    return frozenset(int(row[0]) for row in rows_)
+
+
+def _belief_values(beliefs: Sequence[HeldBelief]) -> list[dict[str, str | int]]:
+    return [
         {
             "place": index,
             "id": belief.memory_id,
@@ -101,7 +122,3 @@ async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list
         }
         for index, belief in enumerate(beliefs)
     ]
-    periods: defaultdict[int, list[Period]] = defaultdict(list)
-    for index, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=values):
-        periods[index].append(Period(known_at, ended_at))
-    return [periods[index] for index in range(len(beliefs))]

@@ -134,6 +134,7 @@ NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
 LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
 
+QUARANTINED: Final = "quarantined"
 _CLOSING = frozenset(("closed_reason", "closed_by", "closed_source", "closed_key"))
 """The columns that a record has beside `expired_at` once it is closed."""
 
@@ -146,7 +147,7 @@ def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers, known_t
     unreadable = [name for name, read in readers if name in fields and not _read_into(fields, name, read)]
     if unreadable:
         fields["unreadable"] = tuple(unreadable)
-    if "closed_reason" in fields:
+    if fields.get("closed_reason", QUARANTINED) != QUARANTINED:
         fields.setdefault("invalidation_reason", fields["closed_reason"])
     return fields
 
@@ -266,7 +267,8 @@ def _columns(
         columns["unreadable"] = [unreadable.get(place, ()) for place in range(len(rows))]
     if "closed_reason" in columns:
         given, closed = columns.get("invalidation_reason", repeat(None)), columns["closed_reason"]
-        columns["invalidation_reason"] = [reason or by for reason, by in zip(given, closed, strict=False)]
+        shown = (None if by == QUARANTINED else by for by in closed)
+        columns["invalidation_reason"] = [reason or by for reason, by in zip(given, shown, strict=False)]
     return columns
 
 

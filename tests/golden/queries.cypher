@@ -573,19 +573,6 @@ RETURN value, count(value);
 MATCH (n)
 RETURN count(n);
 
-// count_open_links
-// :params $all, $ids, $open, $scanned, $valid_from, $valid_to, $work
-UNWIND $ids AS id
-MATCH (i:ConsciousnessNode {id: id})
-WITH i
-MATCH (i)-[e:LINK|PAST_LINK]-(o)
-WHERE e.expired_at = $open AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
-    AND e.resolution_state IN ['blocked', 'in_progress']
-    AND (e.relation_type IN $work OR $all AND (e.unset IS NULL OR NOT e.unset CONTAINS 'goal'))
-WITH i, e
-LIMIT $scanned
-RETURN count(DISTINCT e.id);
-
 // count_sources
 // :params $values
 CALL {
@@ -900,6 +887,16 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
+// drop_held_feedback
+// :params $quarantine
+MATCH (f:Feedback)
+WHERE f.held = $quarantine
+WITH collect(f) AS those
+FOREACH (f IN those |
+  DELETE f
+)
+RETURN size(those);
+
 // drop_otherpassagetrace_embedding
 DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding);
 
@@ -1148,6 +1145,7 @@ RETURN n.id, n.fingerprint;
 
 // feedback
 MATCH (f:Feedback)
+WHERE f.held IS NULL
 RETURN f.id, f.created_at, f.question, f.used, f.wrong, f.lesson;
 
 // feedback_at
@@ -2571,6 +2569,13 @@ MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.created_at < b.begun AND p.name = b.name AND p.description = b.description
 RETURN b.place, p.created_at, p.expired_at;
 
+// held_now
+// :params $beliefs, $open
+UNWIND $beliefs AS b
+MATCH (i:ConsciousnessNode {id: b.id})
+WHERE i.expired_at = $open AND i.name = b.name AND i.description = b.description
+RETURN b.place;
+
 // held_out
 // :params $at, $id, $kind, $open
 MATCH (s:ConsciousnessNode {id: $id})-[e:LINK]->(t)
@@ -2615,6 +2620,20 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
+
+// hold_feedback
+// :params $at, $ids, $quarantine
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+MATCH (f:Feedback)
+WHERE f.held IS NULL AND any(x IN f.used + f.wrong WHERE x IN $ids)
+WITH m, at, collect(f) AS those
+WHERE size(those) > 0
+FOREACH (f IN those |
+  SET f.held = $quarantine
+)
+SET m.clock = at, m.feedback_at = at
+RETURN size(those);
 
 // identity_now
 // :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
@@ -2793,6 +2812,16 @@ LIMIT 1
 MERGE (q:QualitySummary {id: $id})
 ON CREATE SET q.swept_at = $at, q.summary = $summary
 RETURN q.swept_at;
+
+// kept_page
+// :params $after, $open, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+RETURN id(n), n.expired_at = $open, n.id, n.name, n.source, n.node_type, n.tags, n.resolution_state,
+    n.created_at, n.valid_at
+ORDER BY id(n);
 
 // known_since
 // :params $id, $open
@@ -3757,30 +3786,6 @@ WITH n, collect(p) AS past
 UNWIND ([n] + past) AS r
 RETURN n.id, r.name, r.aliases;
 
-// names_of_ends_now
-// :params $ids, $known_from, $known_to, $valid_from, $valid_to
-MATCH (i:ConsciousnessNode)
-WHERE i.id IN $ids
-WITH i, i AS m
-WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from
-RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
-
-// names_of_ends_then
-// :params $ids, $known_from, $known_to, $valid_from, $valid_to
-MATCH (i:ConsciousnessNode)
-WHERE i.id IN $ids
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
-    AND p.expired_at > $known_from
-WITH i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
-    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
-WITH i, m
-WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from
-RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
-
 // node_types
 MATCH (m:ConsciousnessNode)
 WITH m
@@ -3806,22 +3811,6 @@ WITH n
 LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
-
-// open_links
-// :params $all, $ids, $limit, $open, $scanned, $valid_from, $valid_to, $work
-UNWIND $ids AS id
-MATCH (i:ConsciousnessNode {id: id})
-WITH i
-MATCH (i)-[e:LINK|PAST_LINK]-(o)
-WHERE e.expired_at = $open AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
-    AND e.resolution_state IN ['blocked', 'in_progress']
-    AND (e.relation_type IN $work OR $all AND (e.unset IS NULL OR NOT e.unset CONTAINS 'goal'))
-WITH i, e
-LIMIT $scanned
-WITH i, e, CASE WHEN e.relation_type IN $work THEN 0 ELSE 1 END AS rank
-ORDER BY rank, e.id
-LIMIT $limit
-RETURN i.id, e.id, e.relation_type, startNode(e).id, endNode(e).id;
 
 // open_threads
 // :params $before, $embedding, $limit, $open, $speaker
@@ -4308,6 +4297,11 @@ ORDER BY id(i)
 LIMIT $rows
 RETURN max(id(i)), count(i);
 
+// policies
+MATCH (p:RetentionPolicy)
+RETURN p.id, p.data
+ORDER BY p.id;
+
 // pools_now
 // :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
@@ -4579,6 +4573,13 @@ SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.pr
     drives: intern(r.properties.drives)}
 RETURN count(n);
 
+// put_quarantine
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:Quarantine)
+SET n = r.properties
+RETURN count(n);
+
 // put_receipt
 // :params $rows
 UNWIND $rows AS r
@@ -4606,6 +4607,13 @@ FOREACH (v IN r.past |
 )
 RETURN count(p);
 
+// put_retentionpolicy
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:RetentionPolicy)
+SET n = r.properties
+RETURN count(n);
+
 // put_stamp
 // :params $properties
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -4631,6 +4639,88 @@ RETURN q.swept_at, q.summary;
 MATCH (q:QualitySummary)
 RETURN q.swept_at;
 
+// quarantine_bare_names
+// :params $ids, $kinds, $own
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK]-(m)
+WHERE NOT (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+    OR (m.node_type IN $kinds AND coalesce(m.description, '') = '' AND NOT m.source IN $own)
+WITH m, count(e) AS ways
+RETURN m.id, ways, indegree(m, 'LINK') + outdegree(m, 'LINK');
+
+// quarantine_general
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (m)-[e:LINK]->(n)
+WHERE e.relation_type = 'GENERALISES'
+RETURN m.id;
+
+// quarantine_link_suspects
+// :params $episode, $first, $key, $last, $since, $source, $until
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) <= $last
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE ($source = '' OR e.source = $source OR e.closed_source = $source)
+    AND ($key = '' OR e.key_id = $key OR e.closed_key = $key) AND ($episode = '' OR e.episode_id = $episode)
+    AND (e.created_at >= $since OR e.expired_at >= $since) AND e.created_at < $until
+RETURN DISTINCT e.id;
+
+// quarantine_links_at
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK]-(m)
+RETURN DISTINCT e.id;
+
+// quarantine_mentioned
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE e.relation_type = 'MENTIONS' AND m.version > 1
+RETURN m.id, collect(DISTINCT e.created_at);
+
+// quarantine_names_of
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+RETURN n.id, n.name;
+
+// quarantine_resolved
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (m)-[e:LINK|PAST_LINK]->(n)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.unset IS NOT NULL
+RETURN m.id, min(e.created_at);
+
+// quarantine_suspects
+// :params $after, $episode, $key, $rows, $since, $source, $until
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, collect(p) AS past
+RETURN id(n), n.id,
+    any(x IN past + [n] WHERE ($source = '' OR x.source = $source OR x.closed_source = $source)
+    AND ($key = '' OR x.key_id = $key OR x.closed_key = $key) AND ($episode = '' OR x.episode_id = $episode)
+    AND (x.created_at >= $since OR x.expired_at >= $since) AND x.created_at < $until)
+ORDER BY id(n);
+
+// quarantines
+MATCH (q:Quarantine)
+RETURN q.id, q.created_at, q.used, q.data;
+
 // re_embed
 // :params $embedding, $emotion, $id, $open, $seen
 MATCH (n:ConsciousnessNode {id: $id})
@@ -4655,8 +4745,8 @@ LIMIT 1;
 
 // read_state
 MATCH (s:CitizenState)
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
 LIMIT 1;
 
 // read_state_then
@@ -4664,14 +4754,14 @@ LIMIT 1;
 MATCH (s:CitizenState)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
 UNION ALL
 MATCH (s:PastState)
 WHERE s.cell IN $cells AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id;
 
 // receipts
 // :params $ids
@@ -4825,6 +4915,20 @@ RETURN e.relation_type, count(e) AS held
 ORDER BY held DESC, e.relation_type
 LIMIT 40;
 
+// release_feedback
+// :params $at, $quarantine
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+MATCH (f:Feedback)
+WHERE f.held = $quarantine
+WITH m, at, collect(f) AS those
+WHERE size(those) > 0
+FOREACH (f IN those |
+  SET f.held = null
+)
+SET m.clock = at, m.feedback_at = at
+RETURN size(those);
+
 // remember
 // :params $at, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -4873,6 +4977,15 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
     c.warnings, c.recognised;
+
+// remove_policy
+// :params $id
+MATCH (p:RetentionPolicy {id: $id})
+WITH collect(p) AS gone
+FOREACH (p IN gone |
+  DELETE p
+)
+RETURN size(gone);
 
 // resolve_names
 // :params $keys, $names
@@ -7965,7 +8078,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8103,7 +8216,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around, held,
+WITH m, around,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8112,20 +8225,16 @@ WITH m, around, held,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
-    CASE WHEN $suppress_recent
-    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, held,
-    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
-    nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
-    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8134,7 +8243,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8347,7 +8456,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around, held,
+WITH m, around,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8356,20 +8465,16 @@ WITH m, around, held,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
-    CASE WHEN $suppress_recent
-    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, held,
-    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
-    nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
-    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8378,7 +8483,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8514,7 +8619,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around, held,
+WITH m, around,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8523,20 +8628,16 @@ WITH m, around, held,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
-    CASE WHEN $suppress_recent
-    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, held,
-    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
-    nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
-    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8545,7 +8646,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8740,7 +8841,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around, held,
+WITH m, around,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8749,20 +8850,16 @@ WITH m, around, held,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
-    CASE WHEN $suppress_recent
-    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, held,
-    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
-    nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
-    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -9116,6 +9213,12 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
+// set_policy
+// :params $at, $data, $id
+MERGE (p:RetentionPolicy {id: $id})
+SET p.data = $data, p.created_at = $at
+RETURN p.id;
+
 // set_version
 // :params $number
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -9147,13 +9250,13 @@ RETURN count(p);
 // :params $beyond, $first
 MATCH (s:PastState)
 WHERE s.version >= $first AND s.version < $beyond
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
 UNION ALL
 MATCH (s:CitizenState)
 WHERE s.version >= $first AND s.version < $beyond
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id;
 
 // stated_now
 // :params $known_from, $known_to, $self, $valid_from, $valid_to
@@ -9192,8 +9295,8 @@ LIMIT 200;
 // :params $after, $before, $open, $rows
 MATCH (s:PastState)
 WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
 LIMIT $rows;
 
 // steps_between
@@ -11325,17 +11428,12 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
 
-// work_states
-// :params $characters, $ids, $open, $valid_from, $valid_to
-UNWIND $ids AS id
-MATCH (i:ConsciousnessNode {id: id})
-WITH i
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.expired_at = $open AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
-WITH DISTINCT i, CASE WHEN p IS NULL THEN null ELSE coalesce(p.resolution_state, '') END AS other
-RETURN i.id, i.name, i.speaker, left(i.description, $characters), CASE WHEN i.expired_at = $open
-    AND i.valid_at + 0 < $valid_to
-    AND i.invalid_at > $valid_from THEN coalesce(i.resolution_state, '') ELSE null END, other;
+// write_quarantine
+// :params $at, $data, $id, $used
+MERGE (q:Quarantine {id: $id})
+ON CREATE SET q.created_at = $at
+SET q.used = $used, q.data = $data
+RETURN q.id;
 
 // write_stamp
 // :params $dimension, $embedding_model, $now, $schema_version

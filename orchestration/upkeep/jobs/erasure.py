@@ -1,0 +1,43 @@
+"""Erasing policies as a job: what they do not keep is removed for good. It runs only where it is named."""
+
+from __future__ import annotations
+
+from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.jobs.retention import DAY_S, describe, plan_page
+from orchestration.upkeep.quarantine_search import read_memories
+from orchestration.upkeep.retention import may_act_on
+from orchestration.writing import erasure
+from schemas.memory import Level
+from schemas.upkeep.runs import JobName
+
+
+class Erasure:
+    """Removes what erasing policies do not keep. What the source of a policy may not change stays."""
+
+    name: JobName = "erasure"
+    levels: tuple[Level, ...] = tuple(Level)
+    period_s = DAY_S
+    undoable = False
+    default = False
+
+    async def plan(self, context: JobContext, cursor: str | None) -> Page:
+        page = await plan_page(context, cursor, "erase")
+        if page is None:
+            return Page(0)
+        by = page.policy.rule.by
+        memories = await read_memories(context.graph, [row.id for row in page.rows])
+        allowed = tuple(
+            memory_id for memory_id, records in memories.items() if may_act_on(records, by, context.level)
+        )
+        shown = describe(page._replace(rows=[row for row in page.rows if row.id in allowed]), "erase")
+        refused = len(page.rows) - len(allowed)
+        if refused:
+            shown = (*shown, f"{refused:,} stay: source {by} may not change them")
+        return Page(page.seen, page.next, beside=allowed, shown=shown)
+
+    async def keep(self, context: JobContext, page: Page) -> int:
+        """Erase the memories of the page, then rewrite the log once. Returns how many were there."""
+        return await erasure.erase_memories(page.beside, context.graph, context.deps, context.now)
+
+    async def undo(self, context: JobContext) -> int:
+        return 0

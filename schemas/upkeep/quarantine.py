@@ -1,0 +1,114 @@
+"""Quarantine: what came from a distrusted source is hidden as a whole, then released or retracted for good."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText
+from schemas.memory import Level, Source
+from schemas.temporal import Moment
+
+MOST_THINGS: Final = 100
+"""So many things are listed in an answer; all are counted."""
+SELECTS: Final = ("source", "episode_id", "key_id", "speaker", "tag", "since", "until")
+"""The fields that say what came from there; all that are given must fit."""
+
+
+class GraphRequest(Request):
+    """A request about one graph: that of a citizen, or a shared level."""
+
+    level: Level = Level.N1
+    citizen_id: CitizenId | None = None
+
+    @model_validator(mode="after")
+    def _personal_needs_a_citizen(self) -> Self:
+        if self.level is Level.N1 and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+
+class QuarantineChange(GraphRequest):
+    """Release a quarantine, or make it final. `by`: the source that orders it, which must be trusted enough."""
+
+    by: Source = Source.CITIZEN
+
+
+class QuarantineRequest(QuarantineChange):
+    """Hide what was written by a source, in an episode, with a key, by a speaker, with a tag or in a time.
+
+    `since` and `until`: when it was written (transaction time), from the first to before the second. All that are
+    given must fit. `dry_run`: only list what would be hidden. `note`: a reason, for the list of quarantines.
+    """
+
+    source: Source | None = None
+    episode_id: Identifier | None = None
+    key_id: ShortText | None = None
+    speaker: ShortText | None = None
+    tag: ShortText | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    note: Annotated[str, Field(max_length=1000)] = ""
+    dry_run: bool = False
+
+    @model_validator(mode="after")
+    def _selects_something(self) -> Self:
+        if all(getattr(self, name) is None for name in SELECTS):
+            raise ValueError(f"name what to quarantine: at least one of {', '.join(SELECTS)}")
+        if self.since is not None and self.until is not None and self.until <= self.since:
+            raise ValueError("until must lie after since")
+        return self
+
+
+ThingKind = Literal["memory", "link"]
+Fate = Literal["hidden", "taken_back", "kept", "refused"]
+Why = Literal["came_from_there", "name", "name_change", "generalisation", "resolution", "link_of_hidden"]
+
+
+class QuarantinedThing(Frozen):
+    """A memory or a link that a quarantine reached.
+
+    `hidden`: no record of it holds. `taken_back`: it says again what it said before. `kept`: the citizen changed
+    it since, so it stays. `refused`: the rule of trust does not allow the change, or another change came first.
+    """
+
+    kind: ThingKind
+    id: str
+    name: str = ""
+    fate: Fate
+    why: Why = "came_from_there"
+
+
+class Quarantine(Frozen):
+    """A quarantine of one graph.
+
+    `known_before`: with this as `known_at`, a question sees the present before it. `memories` and `links`: how
+    many are hidden; `taken_back`: how many say again what they said before; `feedback`: how many lessons of the
+    citizen are put aside; `kept`, `refused`: how many stay as they are. `id` is None for a dry run, and where
+    nothing was hidden. `things`: the first ones.
+    """
+
+    id: str | None = None
+    level: Level
+    citizen_id: str | None = None
+    status: Literal["dry_run", "nothing", "hiding", "hidden", "releasing", "released", "retracted"]
+    request: QuarantineRequest
+    begun_at: datetime
+    known_before: datetime
+    ended_at: datetime | None = None
+    memories: int = 0
+    links: int = 0
+    taken_back: int = 0
+    feedback: int = 0
+    kept: int = 0
+    refused: int = 0
+    not_released: int = Field(default=0, description="How many were changed since and stayed as they are.")
+    things: tuple[QuarantinedThing, ...] = ()
+
+
+class QuarantinesAnswer(Frozen):
+    """The quarantines of one graph, the newest first, without their things."""
+
+    quarantines: tuple[Quarantine, ...] = ()

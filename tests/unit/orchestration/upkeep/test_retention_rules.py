@@ -1,0 +1,113 @@
+"""A policy keeps what it names; what a policy does not keep is reached, whatever another one keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.upkeep.retention_rules import DAY_US, Row, asks, is_about, reached
+from schemas.memory import ResolutionState, Source
+from schemas.upkeep.retention import Policy, PolicyRule, SetPolicy
+
+NOW = 1_000 * DAY_US
+DONE = ResolutionState.RESOLVED
+KEEPS_NOTHING = [{}, {"keep_days": 0}, {"keep_days": -1}, {"keep_newest": 0}, {"keep_newest": -3}]
+
+
+def policy(**fields: Any) -> Policy:
+    return Policy(name="p", rule=PolicyRule.model_validate({"citizen_id": "ada", **fields}))
+
+
+def row(id_: str, age_days: float = 0, **fields: Any) -> Row:
+    at = NOW - round(age_days * DAY_US)
+    whole = {"source": Source.CITIZEN, "node_type": "Memory", "tags": (), "state": None, "happened": at} | fields
+    return Row(id_, id_, written=at, **whole)
+
+
+ROWS = st.lists(
+    st.builds(
+        lambda number, days, source, tag, state: row(
+            str(number), days, source=source, tags=("news",) if tag else (), state=state
+        ),
+        st.integers(0, 10_000),
+        st.sampled_from((0, 1, 1, 5, 30, 400)),
+        st.sampled_from(Source),
+        st.booleans(),
+        st.sampled_from((None, *ResolutionState)),
+    ),
+    unique_by=lambda each: each.id,
+    max_size=30,
+)
+RULES = st.fixed_dictionaries(
+    {},
+    optional={"tag": st.just("#news"), "source": st.sampled_from(Source), "keep_days": st.sampled_from((1, 10))},
+).flatmap(lambda fields: st.integers(1, 9).map(lambda newest: policy(keep_newest=newest, **fields)))
+
+
+@given(ROWS, st.integers(1, 40))
+def test_keeping_the_newest_keeps_exactly_so_many_of_equal_age_too(rows: Sequence[Row], newest: int) -> None:
+    gone = reached([policy(keep_newest=newest)], rows, NOW)
+    kept = [each for each in rows if each.id not in gone]
+    assert len(kept) == min(newest, len(rows))
+    oldest = min(((each.written, each.id) for each in kept), default=(0, ""))
+    assert all((each.written, each.id) < oldest for each in rows if each.id in gone)
+
+
+@given(ROWS, RULES, RULES)
+def test_two_policies_reach_what_either_of_them_reaches(rows: Sequence[Row], one: Policy, other: Policy) -> None:
+    assert reached([one, other], rows, NOW) == reached([one], rows, NOW) | reached([other], rows, NOW)
+
+
+@given(ROWS, RULES)
+def test_a_second_run_reaches_nothing_more(rows: Sequence[Row], one: Policy) -> None:
+    gone = reached([one], rows, NOW)
+    assert reached([one], [each for each in rows if each.id not in gone], NOW) == set()
+
+
+@given(ROWS, RULES)
+def test_a_policy_reaches_nothing_that_it_is_not_about(rows: Sequence[Row], one: Policy) -> None:
+    about = {each.id for each in rows if is_about(one.rule, each)}
+    assert reached([one], rows, NOW) <= about
+
+
+def test_days_are_counted_from_the_last_writing_or_from_what_happened() -> None:
+    rows = [row("old", 31), row("young", 29), row("told late", 1, happened=NOW - 40 * DAY_US)]
+    assert reached([policy(keep_days=30)], rows, NOW) == {"old"}
+    assert reached([policy(keep_days=30, age="happened")], rows, NOW) == {"old", "told late"}
+
+
+def test_what_is_resolved_is_reached_and_what_has_no_state_is_kept() -> None:
+    rows = [row(state.value, state=state) for state in ResolutionState] + [row("none")]
+    assert reached([policy(keep_until_resolved=True)], rows, NOW) == {"resolved"}
+
+
+def test_what_several_keeps_of_one_policy_name_is_kept_by_any_of_them() -> None:
+    rows = [
+        row("resolved long ago", 40, state=DONE),
+        row("resolved", 2, state=DONE),
+        row("open", 40),
+    ]
+    assert reached([policy(keep_until_resolved=True, keep_days=30)], rows, NOW) == {"resolved long ago"}
+
+
+def test_names_are_reached_only_by_a_policy_for_their_type() -> None:
+    rows = [row("Ada", 400, node_type="Person")]
+    assert reached([policy(keep_days=1)], rows, NOW) == set()
+    assert reached([policy(keep_days=1, node_type="Person")], rows, NOW) == {"Ada"}
+
+
+@pytest.mark.parametrize("fields", KEEPS_NOTHING)
+def test_a_policy_without_a_keep_or_with_one_of_nothing_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="keep"):
+        SetPolicy.model_validate({"citizen_id": "ada", **fields})
+
+
+def test_more_than_half_of_a_graph_is_asked_about_unless_so_many_were_confirmed() -> None:
+    assert not asks(5, 10, 0)
+    assert asks(6, 10, 0)
+    assert not asks(6, 10, 6)
+    assert asks(7, 10, 6)
