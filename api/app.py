@@ -29,8 +29,10 @@ from api.routes import (
     memories,
     metrics,
     offers,
+    quarantine,
     receipts,
     resonance,
+    retention,
     retrieval,
     upkeep,
     validation,
@@ -140,7 +142,7 @@ def create_app(
     problems.install_handlers(app)
     for routes in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, files, citizens,
-        upkeep, offers, validation, keys, health, metrics,
+        upkeep, offers, quarantine, retention, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(routes.router)
     REFERENCE.install(app)

@@ -69,6 +69,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "associate": "Find memories by words, then follow their tags and links; no vectors.",
     "identity": "Show who a citizen is, or was: the entities that most of its memories point to.",
     "energy": "Show the energy of a citizen over time, and which streams changed it.",
+    "quarantine": "Hide what came from a distrusted source, then release it or make it final.",
+    "retention": "Say how long memories are kept, or list and remove such policies.",
     "feedback": "Say which memories answered a question, list what was said, or take it back.",
     "citizens": "List the citizens of whom something is stored.",
     "serve": "Serve the REST API.",

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from api.client import fields
 from api.client.citizen_calls import CitizenCalls
 from api.client.conversations import ConversationCalls
+from api.client.retention_calls import RetentionCalls
 from api.client.transport import (
     ATTEMPTS,
     Call,
@@ -70,7 +71,7 @@ INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
 
-class AsyncSubstrate(ConversationCalls, CitizenCalls):
+class AsyncSubstrate(ConversationCalls, CitizenCalls, RetentionCalls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
     Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from api.security.permissions import Arguments, Caller, PathValues, Permission
+from orchestration.writing.changes import lower_source
 from schemas.memory import Level
 from schemas.upkeep import ApplyCommand, SweepRequest
 from schemas.upkeep.offers import OfferReply
@@ -66,3 +67,45 @@ def _check_offer(caller: Caller, arguments: Arguments) -> Arguments:
 
 
 OFFER: Final = Permission("citizen:ID:write or LEVEL:write", _check_offer)
+
+
+def _check_graph_reading(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require_upkeep()
+    caller.require(arguments["query"].level, arguments["query"].citizen_id, "read")
+    return arguments
+
+
+GRAPH_READING: Final = Permission(
+    "upkeep, and citizen:ID:read or LEVEL:read", _check_graph_reading, _check_upkeep_path
+)
+
+
+def _check_policy_removal(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require_upkeep()
+    caller.require(arguments["query"].level, arguments["query"].citizen_id, "write")
+    return arguments
+
+
+POLICY_REMOVAL: Final = Permission(
+    "upkeep, and citizen:ID:write or LEVEL:write", _check_policy_removal, _check_upkeep_path
+)
+
+
+def _check_graph_change(caller: Caller, arguments: Arguments) -> Arguments:
+    """A request that acts in the name of a source, which is at most the highest that the caller may claim."""
+    caller.require_upkeep()
+    request = arguments["request"]
+    caller.require(request.level, request.citizen_id, "write")
+    if getattr(request, "action", None) == "erase":
+        caller.require(request.level, request.citizen_id, "erase")
+    if "by" in request.model_fields_set:
+        caller.require_source(request.by)
+    by = lower_source(request.by, caller.principal.highest_source)
+    return {**arguments, "request": request.model_copy(update={"by": by})}
+
+
+GRAPH_CHANGE: Final = Permission(
+    "upkeep, and citizen:ID:write or LEVEL:write; citizen:ID:erase or LEVEL:erase for what erases",
+    _check_graph_change,
+    _check_upkeep_path,
+)

@@ -147,5 +147,8 @@ def changed_beside(records: Sequence[Record], mentioned_at: Collection[Instant],
     A text that tells an alias or an earlier time changes the memory of the name, just before it is linked.
     """
     later = [each for each in moments(records)[1:] if each.source not in OWN]
-    beside = {each.at: [at for at in mentioned_at if 0 <= at - each.at <= within] for each in later}
-    return {at for at, links in beside.items() if links}
+    return {each.at for each in later if _is_beside(each.at, mentioned_at, within)}
+
+
+def _is_beside(changed_at: Instant, mentioned_at: Collection[Instant], within: int) -> bool:
+    return any(0 <= at - changed_at <= within for at in mentioned_at)

@@ -62,7 +62,7 @@ RESOLVED: Final = Query(
 MENTIONED: Final = Query(
     "quarantine_mentioned",
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.relation_type = '{NAMES_LINK}' "
-    "AND m.version > 1 RETURN m.id, collect(DISTINCT e.created_at)",
+    "AND m.version > 1 RETURN DISTINCT m.id, e.created_at",
 )
 NAMES_OF: Final = Query("quarantine_names_of", f"{_THOSE} RETURN n.id, n.name")
 
@@ -168,8 +168,8 @@ async def read_mentioned(graph: Graph, ids: Iterable[str]) -> dict[str, list[Ins
     """When some memories were linked with the names that they mention, by the id of the name."""
     found: dict[str, list[Instant]] = {}
     for group in batched(ids, IDS_AT_ONCE):
-        for name, times in await graph.read(MENTIONED, ids=list(group)):
-            found.setdefault(name, []).extend(map(int, times))
+        for name, at in await graph.read(MENTIONED, ids=list(group)):
+            found.setdefault(name, []).append(int(at))
     return found
 
 
