@@ -573,6 +573,19 @@ RETURN value, count(value);
 MATCH (n)
 RETURN count(n);
 
+// count_open_links
+// :params $all, $ids, $open, $scanned, $valid_from, $valid_to, $work
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+MATCH (i)-[e:LINK|PAST_LINK]-(o)
+WHERE e.expired_at = $open AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.resolution_state IN ['blocked', 'in_progress']
+    AND (e.relation_type IN $work OR $all AND (e.unset IS NULL OR NOT e.unset CONTAINS 'goal'))
+WITH i, e
+LIMIT $scanned
+RETURN count(DISTINCT e.id);
+
 // count_sources
 // :params $values
 CALL {
@@ -608,6 +621,22 @@ CALL db.meta.stats()
 YIELD labels, relTypes
 RETURN labels.ConsciousnessNode, labels.PastVersion, labels.Trace, labels.PastTrace, relTypes.LINK,
     relTypes.PAST_LINK;
+
+// decline_offer
+// :params $at, $id, $offer, $other
+MATCH (x:ConsciousnessNode {id: $id})
+MATCH (o:ConsciousnessNode {id: $other})
+MERGE (x)-[d:DECLINED {offer: $offer}]->(o)
+ON CREATE SET d.at = $at
+RETURN d.offer;
+
+// declined_offers
+// :params $ids
+UNWIND $ids AS id
+MATCH (x:ConsciousnessNode {id: id})
+WITH x
+MATCH (x)-[d:DECLINED]->()
+RETURN d.offer;
 
 // doing_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -3786,6 +3815,30 @@ WITH n, collect(p) AS past
 UNWIND ([n] + past) AS r
 RETURN n.id, r.name, r.aliases;
 
+// names_of_ends_now
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i, i AS m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
+
+// names_of_ends_then
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
+
 // node_types
 MATCH (m:ConsciousnessNode)
 WITH m
@@ -3811,6 +3864,40 @@ WITH n
 LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
+
+// offered_work
+// :params $characters, $links, $memories, $now, $open, $states, $work
+MATCH (x:ConsciousnessNode)
+WHERE x.resolution_state IN $states AND x.expired_at = $open AND x.valid_at + 0 <= $now
+    AND x.invalid_at > $now
+WITH x
+ORDER BY x.valid_at DESC, x.id
+LIMIT $memories
+MATCH (x)-[e:LINK]-(o:ConsciousnessNode)
+WITH x, e, o
+WHERE e.relation_type IN $work AND e.expired_at = $open AND e.valid_at <= $now AND e.invalid_at > $now
+WITH DISTINCT x, e, o
+LIMIT $links
+RETURN x.id, x.name, x.speaker, left(x.description, $characters), x.resolution_state, x.valid_at, e.id,
+    e.relation_type, e.resolution_state, startNode(e).id, o.id, o.name, o.speaker,
+    left(o.description, $characters), CASE WHEN o.expired_at = $open
+    AND o.invalid_at > $now THEN coalesce(o.resolution_state, '') ELSE 'resolved' END;
+
+// open_links
+// :params $all, $ids, $limit, $open, $scanned, $valid_from, $valid_to, $work
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+MATCH (i)-[e:LINK|PAST_LINK]-(o)
+WHERE e.expired_at = $open AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.resolution_state IN ['blocked', 'in_progress']
+    AND (e.relation_type IN $work OR $all AND (e.unset IS NULL OR NOT e.unset CONTAINS 'goal'))
+WITH i, e
+LIMIT $scanned
+WITH i, e, CASE WHEN e.relation_type IN $work THEN 0 ELSE 1 END AS rank
+ORDER BY rank, e.id
+LIMIT $limit
+RETURN i.id, e.id, e.relation_type, startNode(e).id, endNode(e).id;
 
 // open_threads
 // :params $before, $embedding, $limit, $open, $speaker
@@ -4685,7 +4772,7 @@ WHERE n.id IN $ids
 WITH n
 MATCH (n)-[e:LINK|PAST_LINK]->(m)
 WHERE e.relation_type = 'MENTIONS' AND m.version > 1
-RETURN m.id, collect(DISTINCT e.created_at);
+RETURN DISTINCT m.id, e.created_at;
 
 // quarantine_names_of
 // :params $ids
@@ -4745,8 +4832,8 @@ LIMIT 1;
 
 // read_state
 MATCH (s:CitizenState)
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 LIMIT 1;
 
 // read_state_then
@@ -4754,14 +4841,14 @@ LIMIT 1;
 MATCH (s:CitizenState)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 UNION ALL
 MATCH (s:PastState)
 WHERE s.cell IN $cells AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id;
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
 
 // receipts
 // :params $ids
@@ -8078,7 +8165,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8216,7 +8303,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8225,16 +8312,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8243,7 +8334,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8456,7 +8547,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8465,16 +8556,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8483,7 +8578,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8619,7 +8714,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8628,16 +8723,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -8646,7 +8745,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8841,7 +8940,7 @@ WITH i, m, said, collect(DISTINCT o.id) AS others,
 OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
 WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
     1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
-WITH m, around,
+WITH m, around, held,
     CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
     CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
     CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
@@ -8850,16 +8949,20 @@ WITH m, around,
     CASE WHEN coalesce(m.importance,
     0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
     1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
-    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS shown_lately,
+    CASE WHEN $suppress_recent
+    AND m.valid_at > $moment - 86400000000 THEN 0.2 + 0.8 * ($moment - m.valid_at) / 86400000000.0 ELSE 1.0 END AS lived_lately,
     CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
-WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+WITH m, around, held,
+    CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
+    nodes, relations, emotion, result, likeness, importance, recency,
     $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
 RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
-    string.join(around, '|'), m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    string.join(around, '|'), string.join([h IN held[..64] | string.join(h, '|')], '|'), m.id, m.node_type,
+    m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
@@ -9250,13 +9353,13 @@ RETURN count(p);
 // :params $beyond, $first
 MATCH (s:PastState)
 WHERE s.version >= $first AND s.version < $beyond
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 UNION ALL
 MATCH (s:CitizenState)
 WHERE s.version >= $first AND s.version < $beyond
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id;
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
 
 // stated_now
 // :params $known_from, $known_to, $self, $valid_from, $valid_to
@@ -9295,8 +9398,8 @@ LIMIT 200;
 // :params $after, $before, $open, $rows
 MATCH (s:PastState)
 WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open
-RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
-    s.drives, s.last_stream_id
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
+    s.emotion_vector, s.goal, s.drives, s.last_stream_id
 LIMIT $rows;
 
 // steps_between
@@ -11427,6 +11530,18 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
+
+// work_states
+// :params $characters, $ids, $open, $valid_from, $valid_to
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.expired_at = $open AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
+WITH DISTINCT i, CASE WHEN p IS NULL THEN null ELSE coalesce(p.resolution_state, '') END AS other
+RETURN i.id, i.name, i.speaker, left(i.description, $characters), CASE WHEN i.expired_at = $open
+    AND i.valid_at + 0 < $valid_to
+    AND i.invalid_at > $valid_from THEN coalesce(i.resolution_state, '') ELSE null END, other;
 
 // write_quarantine
 // :params $at, $data, $id, $used

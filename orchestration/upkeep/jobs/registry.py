@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestration.upkeep.job import Job
+from orchestration.upkeep.jobs.erasure import Erasure
+from orchestration.upkeep.jobs.retention import Retention
 from orchestration.upkeep.jobs.sweep import SweepJob
 
-JOBS: Final[Sequence[Job]] = (SweepJob(),)
+JOBS: Final[Sequence[Job]] = (
+    SweepJob(),
+    Retention(),
+    Erasure(),
+)
