@@ -134,7 +134,7 @@ def imported_modules(file: Path, known: Mapping[str, Path]) -> set[str]:
 
 
 def may_be_small(module: str) -> bool:
-    """Whether a module of its own is right however short it is: a route, a command, a format, a job, `__main__`."""
+    """Whether a module of its own is right, however short: a route, a command, a format, a job, `__main__`."""
     rooms = ("api.routes.", "api.cli.", "orchestration.ingestion.formats.", "orchestration.upkeep.jobs.")
     return module in SMALL_ON_PURPOSE or module.startswith(rooms) or module.endswith(".__main__")
 
