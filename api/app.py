@@ -34,6 +34,7 @@ from api.routes import (
     resonance,
     retention,
     retrieval,
+    revaluations,
     upkeep,
     validation,
 )
@@ -142,7 +143,7 @@ def create_app(
     problems.install_handlers(app)
     for routes in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, files, citizens,
-        upkeep, offers, quarantine, retention, validation, keys, health, metrics,
+        revaluations, upkeep, offers, quarantine, retention, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(routes.router)
     REFERENCE.install(app)

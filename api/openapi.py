@@ -79,6 +79,8 @@ SUMMARIES: Final = {
     "list_feedback": "List the feedback of a citizen",
     "take_back_feedback": "Take one feedback back",
     "take_back_all_feedback": "Take all feedback of a citizen back",
+    "draw_revaluations": "Draw memories to judge anew",
+    "judge_revaluations": "Say anew how much memories matter",
     "sweep": "Look for faults in the graphs",
     "get_quality": "Read the quality of graphs over time",
     "repair": "Repair a finding of a sweep",

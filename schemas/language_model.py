@@ -16,7 +16,7 @@ class ModelCall(Frozen):
     answer; the result is then the one without a model.
     """
 
-    purpose: Literal["entities", "facts", "rerank", "appraisal"]
+    purpose: Literal["entities", "facts", "rerank", "appraisal", "revaluation"]
     model: str
     milliseconds: float
     requests: int

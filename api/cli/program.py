@@ -71,6 +71,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "energy": "Show the energy of a citizen over time, and which streams changed it.",
     "quarantine": "Hide what came from a distrusted source, then release it or make it final.",
     "retention": "Say how long memories are kept, or list and remove such policies.",
+    "revaluate": "Show memories of low importance, and say anew how much they matter.",
     "feedback": "Say which memories answered a question, list what was said, or take it back.",
     "citizens": "List the citizens of whom something is stored.",
     "serve": "Serve the REST API.",

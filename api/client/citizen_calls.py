@@ -1,8 +1,9 @@
-"""The calls on citizens: their list, identity, state, what they learned, and their feedback on answers."""
+"""The calls on citizens: their list, identity, state, what they learned, feedback on answers, revaluation."""
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 from uuid import uuid4
 
 from api.client import fields
@@ -23,6 +24,7 @@ from schemas.citizen import (
     WhoIs,
 )
 from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
+from schemas.upkeep.revaluation import Draw, Judgement, JudgementsAnswer
 
 
 class CitizenCalls(Sender):
@@ -95,6 +97,19 @@ class CitizenCalls(Sender):
         body = collect_fields(reply, given)
         path = f"/v1/upkeep/offers/{quote_segment(offer_id)}"
         return await self._request(OfferOutcome, Call("POST", path, body, repeatable=False))
+
+    async def revaluations(self, citizen_id: str, /, *, count: int = 10, seed: int = 0) -> Draw:
+        """Memories of low or no importance to judge anew; the same seed draws the same until one is judged."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/revaluations"
+        return await self._request(Draw, Call("GET", path, params={"count": count, "seed": seed}))
+
+    async def revaluate(
+        self, citizen_id: str, judgements: Sequence[Judgement | Mapping[str, Any]]
+    ) -> JudgementsAnswer:
+        """Give memories a new `importance`, or `leave` them as they are; each judgement counts on its own."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/revaluations"
+        said = [collect_fields(judgement, {}) for judgement in judgements]
+        return await self._request(JudgementsAnswer, Call("POST", path, {"judgements": said}))
 
     async def dissonances(self, citizen_id: str, /, **filters: Unpack[fields.LearningFields]) -> LearningMoments:
         """Every belief that changed, and how often each correction pattern recurs.

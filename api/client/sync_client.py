@@ -146,6 +146,8 @@ class Substrate:
     take_back_feedback = _block_on(AsyncSubstrate.take_back_feedback)
     offers = _block_on(AsyncSubstrate.offers)
     answer_offer = _block_on(AsyncSubstrate.answer_offer)
+    revaluations = _block_on(AsyncSubstrate.revaluations)
+    revaluate = _block_on(AsyncSubstrate.revaluate)
     dissonances = _block_on(AsyncSubstrate.dissonances)
     erase_memory = _block_on(AsyncSubstrate.erase_memory)
     erase_episode = _block_on(AsyncSubstrate.erase_episode)

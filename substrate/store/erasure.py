@@ -19,6 +19,7 @@ from substrate.graphs.graph import Graph
 from substrate.store.archive import STATE_LABELS, count_stored, draft_names
 from substrate.store.feedback import take_back_naming
 from substrate.store.passages import erase_passages
+from substrate.store.revaluation import forget_stamps
 from substrate.store.runs import erase_changes
 
 MEMORIES_AT_ONCE: Final = 20
@@ -183,6 +184,7 @@ async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
     row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
     # Once more: what was told while the memories were still there.
     removed["feedback"] += await take_back_naming(graph, ids)
+    await forget_stamps(graph, ids)
     return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
 
 

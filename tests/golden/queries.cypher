@@ -948,6 +948,13 @@ WHERE q.swept_at IN $times OR q.id IN $ids
 DELETE q
 RETURN count(q);
 
+// end_offers
+// :params $run
+MATCH (a:Revaluation)
+WHERE a.waiting = true AND a.run <> $run
+SET a.waiting = false
+RETURN count(a);
+
 // end_reembedding
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE m.other_state = 'clearing'
@@ -2134,6 +2141,13 @@ SET s.version = 1, s.valid_at = told, s.invalid_at = $open, s.created_at = told,
     m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END
 RETURN id(s);
 
+// forget_revaluations
+// :params $ids
+MATCH (a:Revaluation)
+WHERE a.memory_id IN $ids
+DELETE a
+RETURN count(a);
+
 // fulltext_node
 CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names);
 
@@ -2896,6 +2910,11 @@ OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
 RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
 ORDER BY id(n);
 
+// last_node
+CALL db.meta.stats()
+YIELD nodeCount
+RETURN nodeCount;
+
 // last_passage
 // :params $after, $rows
 MATCH (q:Passage)
@@ -3500,6 +3519,15 @@ WHERE q.digest = n.passages
 WITH n, count(q) AS stored
 RETURN n.id, n.version, n.passages, stored, n.description;
 
+// low_importance
+// :params $after, $at, $below, $last, $open, $rows, $things
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND id(n) <= $last AND n.expired_at + 0 = $open AND n.valid_at + 0 <= $at
+    AND n.invalid_at + 0 > $at AND coalesce(n.importance, 0.0) < $below AND NOT n.node_type IN $things
+WITH n
+LIMIT $rows
+RETURN id(n), n.id, n.node_type, n.speaker, n.name, left(toStringOrNull(n.description), 200);
+
 // made_links
 // :params $id, $open, $trigger
 MATCH (n:ConsciousnessNode {id: $id})
@@ -3865,6 +3893,15 @@ LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
 
+<<<<<<< HEAD
+=======
+// offered_in
+// :params $run
+MATCH (a:Revaluation)
+WHERE a.run = $run
+RETURN count(a);
+
+>>>>>>> ff575fe (Revaluation: a citizen is asked again how much memories of low importance matter)
 // offered_work
 // :params $characters, $links, $memories, $now, $open, $states, $work
 MATCH (x:ConsciousnessNode)
@@ -8973,6 +9010,14 @@ ORDER BY resonance DESC, m.id, m.version;
 // rest_index
 CREATE INDEX FOR (n:Rest) ON (n.id);
 
+// revaluations
+// :params $after, $rows
+MATCH (a:Revaluation)
+WHERE id(a) > $after
+WITH a
+LIMIT $rows
+RETURN id(a), a.memory_id, a.asked_at, a.waiting, a.proposed, a.because;
+
 // revise_link
 // :params $at, $closed_source, $id, $key_id, $open, $opened, $receipt, $seen, $source_id, $target_id
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -9348,6 +9393,18 @@ SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
     speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(p);
+
+// stamp_revaluations
+// :params $at, $rows, $run, $waiting
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+LIMIT 1
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.id})
+MERGE (a:Revaluation {memory_id: r.id})
+SET a.before = coalesce(a.asked_at, 0), a.asked_at = $at, a.waiting = $waiting, a.run = coalesce($run, a.run),
+    a.proposed = r.proposed, a.because = r.because
+RETURN a.memory_id;
 
 // state_page
 // :params $beyond, $first
@@ -10172,6 +10229,19 @@ RETURN later;
 UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, coalesce(n.version, 1), n.expired_at;
+
+// undo_offer
+// :params $run
+MATCH (a:Revaluation)
+WHERE a.run = $run AND a.waiting = true
+WITH collect(a) AS offered
+FOREACH (a IN [x IN offered WHERE x.before = 0] |
+  DELETE a
+)
+FOREACH (a IN [x IN offered WHERE x.before > 0] |
+  SET a.asked_at = a.before, a.waiting = false, a.run = null, a.proposed = null, a.because = null
+)
+RETURN size(offered);
 
 // unresolved_by_words_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to

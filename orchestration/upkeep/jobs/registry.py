@@ -8,10 +8,12 @@ from typing import Final
 from orchestration.upkeep.job import Job
 from orchestration.upkeep.jobs.erasure import Erasure
 from orchestration.upkeep.jobs.retention import Retention
+from orchestration.upkeep.jobs.revaluation import RevaluationJob
 from orchestration.upkeep.jobs.sweep import SweepJob
 
 JOBS: Final[Sequence[Job]] = (
     SweepJob(),
     Retention(),
     Erasure(),
+    RevaluationJob(),
 )

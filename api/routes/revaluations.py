@@ -1,0 +1,53 @@
+"""Revaluation: draw memories of low importance, and take the citizen's judgements of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.dependencies import Now, OpenRuntime
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import CurrentCaller, citizen_may, requires
+from orchestration.upkeep.revaluation import draw_for, judge
+from schemas.base import CitizenId
+from schemas.commands import Command, Correct
+from schemas.memory import Level
+from schemas.upkeep.revaluation import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
+
+router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
+
+
+@router.get("/{citizen_id}/revaluations", operation_id="draw_revaluations")
+@requires(citizen_may("read"))
+async def draw(
+    citizen_id: CitizenId, query: Annotated[DrawRequest, Query()], runtime: OpenRuntime, now: Now
+) -> Draw:
+    """Memories of low or no importance to judge anew: those that upkeep offered, then the least recently asked.
+
+    The same seed draws the same until one of them is judged or offered. Nothing is changed.
+    """
+    return await draw_for(citizen_id, runtime.deps, now, seed=query.seed, count=query.count)
+
+
+@router.post("/{citizen_id}/revaluations", operation_id="judge_revaluations")
+@requires(citizen_may("write"))
+async def judged(
+    citizen_id: CitizenId, request: JudgementRequest, runtime: OpenRuntime, now: Now, caller: CurrentCaller
+) -> JudgementsAnswer:
+    """Give memories a new importance, or leave them as they are. Each judgement counts on its own.
+
+    A new importance is a correction: history shows it, `undo` takes it back, and it is no change of belief.
+    """
+
+    def prepare(command: Correct) -> Command:
+        writer = caller.writer_of(Level.N1, citizen_id)
+        return caller.limit_source(command).with_writer(writer)
+
+    answer = await judge(citizen_id, request.judgements, runtime.deps, now, prepare=prepare)
+    caller.commands += [
+        outcome.receipt.command_id
+        for outcome in answer.outcomes
+        if outcome.status == "revalued" and outcome.receipt
+    ]
+    return answer
