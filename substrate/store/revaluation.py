@@ -106,7 +106,7 @@ async def read_low(
     """The next memories of the stretch with an importance `below` that or none, which are none of the `things`."""
     values = {"at": at, "open": END_OF_TIME, "below": below, "things": list(things), "rows": ROWS_A_PAGE}
     rows = await graph.read(LOW_PAGE, after=place.after, last=place.last, **values)
-    return [LowMemory(*row[:5], row[5] or "") for row in rows]
+    return [LowMemory._make((*row[:5], row[5] or "")) for row in rows]
 
 
 async def read_asked(graph: Graph) -> dict[str, Asked]:

@@ -218,6 +218,25 @@ def test_a_memory_goes_in_comes_back_and_has_a_history(command: Command) -> None
     assert "1 record" in shown
 
 
+def test_a_memory_is_valued_anew_and_the_checks_have_a_trend(command: Command) -> None:
+    named = ("-c", "mira-2")
+    assert command("remember", "The bay", *named, "--id", "bay", "--description", "We rowed at noon").code == 0
+    assert "bay  importance none" in command("revaluate", *named).out
+    assert "revalued 1 memory" in command("revaluate", *named, "--set", "bay=0.8").out
+    assert command("revaluate", *named, "--set", "bay=2").code == 2
+    assert command("revaluate", *named, "--set", "bay").code == 2
+    assert command("revaluate", *named, "--leave", "bai").code == 1
+    assert command("revaluate", *named, "--count", "0").code == 2
+    assert "No memory is of low importance" in command("revaluate", *named).out
+    assert command("undo", "bay", *named).code == 0
+    assert "bay  importance none" in command("revaluate", *named).out
+    assert "never checked" in command("validate", *named, "--level", "N1", "--trend").out
+    assert command("validate", *named, "--level", "N1").code == 0
+    shown = command("validate", *named, "--level", "N1", "--trend").out
+    assert "1 memory" in shown
+    assert command("validate", *named, "--trend", "--fix", "junk").code == 2
+
+
 def test_a_changed_belief_shows_both_times_and_the_reason(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
