@@ -3893,15 +3893,12 @@ LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
 
-<<<<<<< HEAD
-=======
 // offered_in
 // :params $run
 MATCH (a:Revaluation)
 WHERE a.run = $run
 RETURN count(a);
 
->>>>>>> ff575fe (Revaluation: a citizen is asked again how much memories of low importance matter)
 // offered_work
 // :params $characters, $links, $memories, $now, $open, $states, $work
 MATCH (x:ConsciousnessNode)
