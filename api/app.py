@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -36,8 +36,10 @@ from api.routes import (
     retrieval,
     revaluations,
     upkeep,
+    upkeep_runs,
     validation,
 )
+from api.runtime.idle_upkeep import OrderedRuns, Traffic, note_traffic
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.opening import OnFailure, StoreHolder
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
@@ -102,9 +104,10 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.store = StoreHolder[Keyring](on_failure, on_loading)
-        async with app.state.store.hold_open(open_store):
+        async with app.state.store.hold_open(open_store), beside(note_traffic(app.state.traffic, app.state.store)):
             yield
             await app.state.ingestions.close()
+            await app.state.runs.close()
         if traces:
             await asyncio.to_thread(traces.close)
 
@@ -127,6 +130,8 @@ def create_app(
     app.state.store = StoreHolder[Keyring](on_failure, on_loading)
     app.state.exports = Exports()
     app.state.ingestions = BackgroundIngestions()
+    app.state.traffic = Traffic()
+    app.state.runs = OrderedRuns()
     app.add_middleware(DisconnectMiddleware)
     app.add_middleware(
         SecurityMiddleware,
@@ -143,11 +148,22 @@ def create_app(
     problems.install_handlers(app)
     for routes in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, files, citizens,
-        revaluations, upkeep, offers, quarantine, retention, validation, keys, health, metrics,
+        revaluations, upkeep, upkeep_runs, offers, quarantine, retention, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(routes.router)
     REFERENCE.install(app)
     return app
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do the work beside what happens in the context, and cancel it at the end."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 @asynccontextmanager

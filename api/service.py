@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from api.app import create_app
+from api.app import beside, create_app
 from api.mcp.http_endpoint import McpEndpoint
 from api.pages import EXPLORER
 from api.request_parsing.body_limit import BodyLimit
+from api.runtime.idle_upkeep import keep_up
 from api.runtime.opening import OnFailure
 from api.security.authentication import ShowKey
+from api.telemetry.metrics import record_run
 from api.version import installed_version
 from schemas.settings import Settings
 
@@ -31,7 +33,9 @@ def create_service(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with rest_lifespan(app):
-            yield
+            work = keep_up(app.state.traffic, app.state.store, record_run)
+            async with beside(work) if settings.upkeep.upkeep == "idle" else nullcontext():
+                yield
             await mcp.close()
 
     service.router.lifespan_context = lifespan

@@ -25,8 +25,9 @@ SERVE: Final = """
 import sys, uvicorn
 from pathlib import Path
 from api.service import create_service
-from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
+from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
 settings = Settings(
+    upkeep=UpkeepSettings(upkeep="off"),
     store=StoreSettings(data=Path(sys.argv[2]), url=sys.argv[3] or None, host=None),
     embedding=EmbeddingSettings(embedding="benchmarks.serving:Hashing"),
     auth=AuthSettings(admin_key=sys.argv[4], rate_limit=sys.argv[5]),

@@ -198,7 +198,8 @@ class ConsciousnessRelationship(Frozen):
 class MemoryRecord(ConsciousnessNode):
     """A memory record with the commands that opened and closed it, their keys, and the source of the closing.
 
-    `known_as_happened`: an import declared that it was known when it began to be true.
+    `known_as_happened`: an import declared that it was known when it began to be true. `run` and `closed_run`: the
+    runs of upkeep that sent these commands, if any.
     """
 
     command_id: str | None = None
@@ -207,12 +208,15 @@ class MemoryRecord(ConsciousnessNode):
     closed_source: Source | None = None
     closed_key: str | None = None
     known_as_happened: bool = False
+    run: str | None = None
+    closed_run: str | None = None
 
 
 class LinkRecord(ConsciousnessRelationship):
     """A link record with the commands that opened and closed it, their keys, and the source of the closing.
 
-    `known_as_happened`: an import declared that it was known when it began to be true.
+    `known_as_happened`: an import declared that it was known when it began to be true. `run` and `closed_run`: the
+    runs of upkeep that sent these commands, if any.
     """
 
     command_id: str | None = None
@@ -221,6 +225,8 @@ class LinkRecord(ConsciousnessRelationship):
     closed_source: Source | None = None
     closed_key: str | None = None
     known_as_happened: bool = False
+    run: str | None = None
+    closed_run: str | None = None
 
 
 UNREADABLE_REMEDY: Final = "`substrate validate --fix unreadable` repairs it"

@@ -221,6 +221,32 @@ class ServerSettings(_Group):
     )
 
 
+class UpkeepSettings(_Group):
+    """Upkeep in idle time: whether the service does it, which jobs, and when a citizen counts as idle."""
+
+    upkeep: Literal["idle", "off"] = Field(
+        default="idle",
+        description="`idle`: the service does upkeep for citizens without requests; `off`: only when asked to.",
+    )
+    upkeep_jobs: str = Field(
+        default="",
+        pattern=r"^([a-z]+( *, *[a-z]+)*)?$",
+        description="Jobs that run in idle time, with commas; unset: those that run by default.",
+    )
+    upkeep_idle_seconds: float = Field(
+        default=300.0,
+        ge=0,
+        le=86_400,
+        allow_inf_nan=False,
+        description="A citizen is idle after so many seconds without a request to any service of the store.",
+    )
+
+    def named_jobs(self) -> tuple[str, ...] | None:
+        """The names of the jobs to run; None for those that run by default."""
+        names = tuple(name.strip() for name in self.upkeep_jobs.split(",") if name.strip())
+        return names or None
+
+
 class AuthSettings(_Group):
     """Keys, JWTs and rate limits. Closed unless `open`, which is for loopback only."""
 
@@ -279,3 +305,4 @@ class Settings:
     server: ServerSettings = field(default_factory=ServerSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
+    upkeep: UpkeepSettings = field(default_factory=UpkeepSettings)

@@ -20,6 +20,7 @@ from schemas.memory import LinkRecord, MemoryRecord
 from schemas.settings import Settings
 from substrate.graphs.graph import Graph
 from substrate.store import reader, rows
+from substrate.store.runs import name_runs
 
 OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level"}
 TEXT_SHOWN: Final = 400
@@ -74,14 +75,14 @@ async def _read_records(
 ) -> Sequence[_Record]:
     async with support.open_store(settings) as runtime:
         graph = await support.find_graph(runtime, choice.level, choice.citizen_id)
-        connection = runtime.deps.connection
-        records: list[_Record]
+        store = Graph(runtime.deps.connection, graph)
+        records: Sequence[_Record]
         if is_link:
-            stored = await reader.link_history(Graph(connection, graph), link_name(identity))
-            records = [rows.link_record(row, choice.level) for row in stored]
+            stored = await reader.link_history(store, link_name(identity))
+            records = await name_runs(store, [rows.link_record(row, choice.level) for row in stored])
         else:
-            stored = await reader.history(Graph(connection, graph), identity)
-            records = [rows.memory_record(row, choice.level) for row in stored]
+            stored = await reader.history(store, identity)
+            records = await name_runs(store, [rows.memory_record(row, choice.level) for row in stored])
     if not records:
         raise NotFound(
             f"there is no {'link' if is_link else 'memory'} {identity!r} in {choice.level}",
@@ -146,16 +147,20 @@ def _describe(before: _Record | None, record: _Record) -> Text:
 
 
 def _describe_writers(record: _Record) -> str:
-    """The source, author, command and key that opened a record, and those that closed it."""
-    opened = _join_parts("from", record.source, record.author, record.command_id, _name_key(record.key_id))
-    closed = _join_parts("closed by", record.closed_source, record.closed_by, _name_key(record.closed_key))
-    return opened + closed
+    """The source, author, command, key and run that opened a record, and those that closed it."""
+    opened = (record.source, record.author, record.command_id, _name_key(record.key_id), _name_run(record.run))
+    closed = (record.closed_source, record.closed_by, _name_key(record.closed_key), _name_run(record.closed_run))
+    return _join_parts("from", *opened) + _join_parts("closed by", *closed)
 
 
 def _join_parts(label: str, *parts: str | None) -> str:
     """One line with the parts that are known; nothing when none is."""
     known = [formatting.to_line(part) for part in parts if part]
     return f"\n{label} {' · '.join(known)}" if known else ""
+
+
+def _name_run(run_id: str | None) -> str | None:
+    return None if run_id is None else f"upkeep {run_id}"
 
 
 def _name_key(key_id: str | None) -> str | None:

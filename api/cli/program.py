@@ -57,6 +57,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "relate": "Store one link between two memories.",
     "undo": "Revert the last change of a memory or a link.",
     "validate": "Check whole graphs for broken, duplicate, empty or unset data, and repair it.",
+    "upkeep": "Show the runs of upkeep, run its jobs now, or take a run back.",
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",

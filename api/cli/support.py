@@ -33,6 +33,7 @@ from schemas.settings import (
     ServerSettings,
     Settings,
     StoreSettings,
+    UpkeepSettings,
 )
 from schemas.temporal import ALL_KNOWN, Instant, check_digits
 from substrate.engine.loading import Loading
@@ -64,6 +65,7 @@ def read_settings(ctx: typer.Context) -> Settings:
         server=_read_group(ServerSettings),
         auth=_read_group(AuthSettings),
         language_model=_read_group(LanguageModelSettings),
+        upkeep=_read_group(UpkeepSettings),
     )
     data: Path | None = ctx.find_root().obj
     return settings if data is None else use_directory(settings, data)

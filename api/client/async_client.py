@@ -27,6 +27,7 @@ from api.client.transport import (
     quote_segment,
     read_connection,
 )
+from api.client.upkeep_calls import UpkeepCalls
 from schemas.association import Associations, TagWalk
 from schemas.commands import (
     Command,
@@ -71,7 +72,7 @@ INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
 
-class AsyncSubstrate(ConversationCalls, CitizenCalls, RetentionCalls):
+class AsyncSubstrate(ConversationCalls, CitizenCalls, RetentionCalls, UpkeepCalls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
     Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.

@@ -32,6 +32,7 @@ from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import listing, reader, records
 from substrate.store.filters import filter_values
 from substrate.store.rows import link_record, memory_record
+from substrate.store.runs import name_runs
 
 type _Rows = Sequence[Sequence[Any]]
 
@@ -203,7 +204,7 @@ async def read_memory_history(
     if not rows and request.cursor is None:
         exists = await reader.memory(graph, address.memory_id) is not None
         raise not_found("memory", address, exists=exists)
-    shown = tuple(memory_record(row, address.level, wanted.known_to) for row in rows)
+    shown = await name_runs(graph, [memory_record(row, address.level, wanted.known_to) for row in rows])
     return MemoryHistory(id=address.memory_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
 
@@ -222,7 +223,7 @@ async def read_link_history(
     if not rows and request.cursor is None:
         seen = await records.read_link(graph, name, Scope.current(now))
         raise not_found("link", address, exists=seen.exists)
-    shown = tuple(link_record(row, address.level, wanted.known_to) for row in rows)
+    shown = await name_runs(graph, [link_record(row, address.level, wanted.known_to) for row in rows])
     return LinkHistory(id=address.link_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 from uuid import uuid4
 
@@ -26,6 +27,7 @@ from api.asgi.messages import (
     without_body,
 )
 from api.problems import error_response, http_error_response
+from api.runtime.idle_upkeep import Traffic
 from api.runtime.opening import StoreHolder
 from api.runtime.runtime import now
 from api.security.authentication import OPEN_SERVICE, Keyring, challenge_headers, rejected_key_id
@@ -82,7 +84,7 @@ class SecurityMiddleware:
         token = logs.REQUEST_STATE.set(scope["state"])
         tenant = TENANT.set(NO_TENANT)
         try:
-            with metrics.in_flight():
+            with metrics.in_flight(), _counted(scope):
                 refusal = await self._refusal(scope, headers, response)
                 body = without_body(receive) if is_public(scope["path"]) else receive
                 await (refusal or self.app)(scope, body, response)
@@ -153,6 +155,14 @@ class SecurityMiddleware:
         scope["state"]["caller"] = Caller(OPEN_SERVICE)
         if not is_public(scope["path"]):
             _get_store(scope).check()
+
+
+def _counted(scope: Scope) -> AbstractContextManager[None]:
+    """Has upkeep wait for the request, unless it is about upkeep itself or reads nothing."""
+    if is_public(scope["path"]) or scope["path"].startswith("/v1/upkeep/run"):
+        return nullcontext()
+    traffic: Traffic = scope["app"].state.traffic
+    return traffic.request(scope["state"])
 
 
 def get_keyring(scope: Scope) -> Keyring:

@@ -27,6 +27,7 @@ from schemas.keys import Action
 from schemas.memory import Level, Source
 from schemas.wave_signal import Resonate
 from substrate.connection.turns import note_citizen
+from substrate.graphs.names import graph_name
 
 type Arguments = dict[str, Any]
 """The parsed arguments of a handler, by their names."""
@@ -37,12 +38,13 @@ REMEDY: Final = "Ask an administrator for a key with the scope {}."
 
 class Caller:
     """The sender of a request, and what it may do. The audit log shows `citizens`, which the request named, and
-    `commands`, the ids of the commands it applied."""
+    `commands`, the ids of the commands it applied. Upkeep waits for the `graphs` that it named to be idle."""
 
     def __init__(self, principal: Principal) -> None:
         self.principal = principal
         self.grants = principal.grants
         self.citizens: set[str] = set()
+        self.graphs: set[str] = set()
         self.commands: list[str] = []
 
     def require(self, level: Level, citizen_id: str | None, action: Action) -> None:
@@ -52,6 +54,7 @@ class Caller:
             self.require_reach(citizen_id)
         if level is not Level.N1:
             _require_scope(action in self.grants.level_actions(level), f"{level}:{action}")
+            self.graphs.add(graph_name(level, None))
         elif citizen_id is None:
             raise InvalidRequest("citizen_id: level N1 is personal: name its citizen_id")
         else:
@@ -60,6 +63,7 @@ class Caller:
     def require_reach(self, citizen_id: str) -> None:
         """Raises NotFound when no scope of the caller names the citizen."""
         self.citizens.add(citizen_id)
+        self.graphs.add(graph_name(Level.N1, citizen_id))
         note_citizen(citizen_id)
         if not self.grants.citizen_actions(citizen_id):
             raise NotFound(f"nothing was remembered for {citizen_id} yet")

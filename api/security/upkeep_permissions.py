@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from api.security.permissions import Arguments, Caller, PathValues, Permission
 from orchestration.writing.changes import lower_source
+from schemas.keys import Action
 from schemas.memory import Level
 from schemas.upkeep import ApplyCommand, SweepRequest
 from schemas.upkeep.offers import OfferReply
 from schemas.upkeep.quality import QualityRequest
+from schemas.upkeep.runs import RunRequest, RunsQuery
 
 
 def _check_upkeep(caller: Caller, arguments: Arguments) -> Arguments:
@@ -109,3 +112,38 @@ GRAPH_CHANGE: Final = Permission(
     _check_graph_change,
     _check_upkeep_path,
 )
+
+
+def may_reach(caller: Caller, level: Level, citizen_id: str | None, action: Action) -> bool:
+    """True when the caller may do all upkeep, or the action in this graph."""
+    if caller.grants.upkeep or caller.grants.admin:
+        return True
+    if level is not Level.N1:
+        return action in caller.grants.level_actions(level)
+    return citizen_id is not None and action in caller.grants.citizen_actions(citizen_id)
+
+
+def _with_citizen(action: Action) -> Callable[[Caller, Arguments], Arguments]:
+    """Requires the scope upkeep, or the action in the graphs of the citizen that the request names."""
+
+    def check(caller: Caller, arguments: Arguments) -> Arguments:
+        request: RunRequest | RunsQuery = next(
+            value for value in arguments.values() if isinstance(value, (RunRequest, RunsQuery))
+        )
+        if caller.grants.upkeep or caller.grants.admin or request.citizen_id is None:
+            caller.require_upkeep()
+            return arguments
+        named = request.levels if isinstance(request, RunRequest) else request.level and (request.level,)
+        for level in named or (Level.N1,):
+            caller.require(level, request.citizen_id, action)
+        return arguments
+
+    return check
+
+
+RUNS: Final = Permission("upkeep, or citizen:ID:read for one citizen", _with_citizen("read"))
+RUN: Final = Permission("upkeep, or citizen:ID:write for one citizen", _with_citizen("write"))
+RUN_BY_ID: Final = Permission(
+    "upkeep, or citizen:ID:read (to take it back :write) or LEVEL:read", lambda _caller, arguments: arguments
+)
+"""For routes that name a run alone, which look at `may_reach` when they know whose it is."""

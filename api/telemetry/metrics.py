@@ -19,6 +19,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from api.runtime.runtime import Runtime
 from orchestration.upkeep.quality import read_last_summary
+from orchestration.upkeep.runner import Place
 from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
 from schemas.stream import ConsciousnessStream
@@ -27,7 +28,8 @@ from substrate.connection.errors import GraphMissing
 from substrate.engine.data_directory import free_bytes
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import origin_of
-from substrate.store import reader
+from substrate.store import lease, reader
+from substrate.store.runs import RunRecord
 
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1, 2.5, 5, 10)
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
@@ -109,6 +111,19 @@ _mean_energy = Gauge(
 )
 _mean_energy.set(0.5)
 _latest_energies: deque[float] = deque(maxlen=LATEST_ENERGIES)
+_upkeep = Histogram(
+    "substrate_upkeep_run_seconds",
+    "Time of the runs of upkeep of this process, by job and by how they ended.",
+    ("job", "status"),
+    buckets=(0.01, 0.1, 1, 10, 60, 600, 3600),
+    registry=REGISTRY,
+)
+_upkeep_changes = Counter(
+    "substrate_upkeep_changes",
+    "Changes that the runs of upkeep of this process stored.",
+    ("job",),
+    registry=REGISTRY,
+)
 _receipts = Counter("substrate_receipts", "Receipts, by status.", ("status",), registry=REGISTRY)
 
 
@@ -168,6 +183,13 @@ def record_ingestion(stored: int, duplicates: int, refused: int) -> None:
         _receipts.labels(status).inc(count)
 
 
+def record_run(_place: Place, run: RunRecord, seconds: float) -> None:
+    """Count a run of upkeep, or a part of one that goes on later. Its changes are counted when it has ended."""
+    _upkeep.labels(run.job, run.status).observe(seconds)
+    if run.status != "running":
+        _upkeep_changes.labels(run.job).inc(run.changed)
+
+
 async def render_metrics(runtime: Runtime) -> bytes:
     """All metrics in the text format of Prometheus; the sizes are read from the engine now.
 
@@ -199,6 +221,7 @@ class EngineMetrics(NamedTuple):
     disk: GaugeMetricFamily
     completeness: GaugeMetricFamily
     grades: GaugeMetricFamily
+    lease: GaugeMetricFamily
 
 
 def make_engine_metrics() -> EngineMetrics:
@@ -224,6 +247,7 @@ def make_engine_metrics() -> EngineMetrics:
             "Graphs by level and by the grade of their metadata at their last sweep; `none`: nobody gave any.",
             labels=("level", "grade"),
         ),
+        GaugeMetricFamily("substrate_upkeep_lease_held", "1 while a process of the store does upkeep, else 0."),
     )
 
 
@@ -264,6 +288,7 @@ def _add_quality(families: EngineMetrics, swept: Iterable[tuple[str, QualitySumm
 async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     connection = runtime.deps.connection
     memory = await connection.memory_bytes()
+    families.lease.add_metric((), int((await lease.read(connection)).held))
     names = await runtime.deps.graphs.existing()
     slots = asyncio.Semaphore(PARALLEL_COUNTS)
 

@@ -112,3 +112,8 @@ def retry_at(now: Instant, attempt: int, period_s: int) -> Instant:
     """
     wait: int = min(FIRST_RETRY_S * 2 ** min(attempt - 1, 30), MOST_RETRY_S, max(period_s, 1))
     return now + wait * SECOND
+
+
+def is_idle(last_request: Instant | None, now: Instant, idle_s: float) -> bool:
+    """True when the last request is so many seconds ago; None: none is known. All times are of one clock."""
+    return last_request is None or now - last_request >= idle_s * SECOND

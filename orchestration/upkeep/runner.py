@@ -29,6 +29,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
 from substrate.store import runs
+from substrate.store.idleness import digest
 from substrate.store.runs import Change, LeaseLost, RunRecord, page_name
 
 logger = logging.getLogger(__name__)
@@ -107,10 +108,20 @@ async def _begin(job: Job, before: Sequence[RunRecord], graph: Graph, watch: Wat
         begun = replace(latest, status="running", ended_at=None, attempt=latest.attempt + again)
     else:
         await runs.drop_old_runs(graph, job.name)
-        begun = RunRecord(f"run-{uuid4().hex}", job.name, "running", await graph.connection.now())
+        begun = RunRecord(new_run_id(graph.name), job.name, "running", await graph.connection.now())
     begun = replace(begun, fence=watch.fence, next_at=None)
     await runs.save_run(graph, begun)
     return begun
+
+
+def new_run_id(graph: str) -> str:
+    """A new id, from which `is_run_in` tells the graph."""
+    return f"run-{digest(graph)}-{uuid4().hex[:12]}"
+
+
+def is_run_in(run_id: str, graph: str) -> bool:
+    """True when the run is one of this graph."""
+    return run_id.startswith(f"run-{digest(graph)}-")
 
 
 async def _run_pages(job: Job, context: JobContext, record: RunRecord, watch: Watch) -> RunRecord:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.base import AtMost, CitizenId, Frozen, Request
+from schemas.base import AtMost, CitizenId, Frozen, Request, Whole
 from schemas.memory import Level
 
 JobName = Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]
@@ -60,7 +60,48 @@ class RunRequest(Request):
         return self
 
 
+class JobInfo(Frozen):
+    """A job. `runs`: it runs in idle time; a citizen may ask for other jobs (`OwnUpkeep`)."""
+
+    name: JobName
+    levels: tuple[Level, ...]
+    period_s: int
+    undoable: bool
+    runs: bool
+
+
 class RunsAnswer(Frozen):
-    """Runs, the newest first."""
+    """Runs, the newest first. `holder`: who does the upkeep now; empty when nobody does.
+
+    `upkeep` says whether this service does upkeep in idle time, `jobs` which jobs there are.
+    """
 
     runs: tuple[Run, ...] = ()
+    holder: str = ""
+    upkeep: Literal["idle", "off"] = "idle"
+    jobs: tuple[JobInfo, ...] = ()
+
+
+class RunsQuery(Request):
+    """Which runs to list. Without `citizen_id` and `level`: those of all graphs."""
+
+    citizen_id: CitizenId | None = None
+    level: Level | None = None
+    job: JobName | None = None
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = 100
+
+    @model_validator(mode="after")
+    def _personal_needs_a_citizen(self) -> Self:
+        if self.level is Level.N1 and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+
+class OwnUpkeep(Request):
+    """What a citizen asks for itself: no upkeep in idle time (`off`), or other jobs than the service runs.
+
+    None: as the service is set. Jobs that erase run only where they are named.
+    """
+
+    mode: Literal["idle", "off"] | None = None
+    jobs: Annotated[tuple[JobName, ...], AtMost(16)] | None = None

@@ -16,6 +16,7 @@ from schemas.settings import (
     LanguageModelSettings,
     ServerSettings,
     StoreSettings,
+    UpkeepSettings,
 )
 from scripts.reference import markdown
 
@@ -24,6 +25,7 @@ GROUPS: tuple[tuple[str, type[BaseSettings]], ...] = (
     ("Embedding", EmbeddingSettings),
     ("Language model", LanguageModelSettings),
     ("Server", ServerSettings),
+    ("Upkeep", UpkeepSettings),
     ("Access", AuthSettings),
     ("Clients", ClientSettings),
 )

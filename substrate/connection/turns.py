@@ -29,6 +29,8 @@ class Tenant(NamedTuple):
 
 
 NO_TENANT: Final = Tenant()
+UPKEEP: Final = Tenant("\0upkeep")
+"""Upkeep: it holds one turn at a time, and only when few are held. It takes no share from a tenant's turns."""
 TENANT: Final[ContextVar[Tenant]] = ContextVar("tenant", default=NO_TENANT)
 """Set at the edge, for everything that one request sends."""
 _HELD: Final[ContextVar[tuple[Turns, ...]]] = ContextVar("held", default=())
@@ -50,7 +52,12 @@ class ActiveTenants:
         self._citizens: Counter[str] = Counter()
 
     def note(self, tenant: Tenant) -> None:
-        """Count the tenant as active now, and forget those that were not active for a second."""
+        """Count the tenant as active now, and forget those that were not active for a second.
+
+        Upkeep is not counted: a tenant that is alone with it gets as many turns as without it.
+        """
+        if tenant == UPKEEP:
+            return
         if self._last_seen.pop(tenant, None) is None:
             self._citizens[tenant.key] += 1
         now = self._last_seen[tenant] = self.clock()
@@ -176,6 +183,8 @@ class Turns:
             raise
 
     def _may_start(self, tenant: Tenant) -> bool:
+        if tenant == UPKEEP:
+            return self._held < self.shared and not self._held_by_tenant[tenant]
         active = self._active.count(tenant)
         key_limit, tenant_limit = self.at_once, max(1, self.at_once - RESERVED)
         if not active.alone:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.errors import Conflict
+from schemas.memory import LinkRecord, MemoryRecord
 from schemas.temporal import Instant
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import columns_of
@@ -189,6 +190,24 @@ async def runs_of(graph: Graph, command_ids: Sequence[str]) -> dict[str, str]:
     if not command_ids:
         return {}
     return {str(row[0]): str(row[1]) for row in await graph.read(RUN_OF, commands=list(command_ids))}
+
+
+async def name_runs[R: (MemoryRecord, LinkRecord)](graph: Graph, records: Sequence[R]) -> tuple[R, ...]:
+    """The records of a history with the runs of upkeep that opened and closed them."""
+    opened = {record.command_id for record in records}
+    closed = {record.closed_by for record in records}
+    found = await runs_of(graph, sorted(command for command in opened | closed if command is not None))
+    if not found:
+        return tuple(records)
+    return tuple(
+        record.model_copy(
+            update={
+                "run": found.get(record.command_id or ""),
+                "closed_run": found.get(record.closed_by or ""),
+            }
+        )
+        for record in records
+    )
 
 
 async def erase_changes(graph: Graph, ids: Sequence[str]) -> None:

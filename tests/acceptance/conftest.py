@@ -26,8 +26,9 @@ SERVE = """
 import sys, uvicorn
 from pathlib import Path
 from api.service import create_service
-from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
+from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
 settings = Settings(
+    upkeep=UpkeepSettings(upkeep="off"),
     store=StoreSettings(data=Path(sys.argv[2]), url=None, host=None),
     embedding=EmbeddingSettings(embedding=sys.argv[3]),
     auth=AuthSettings(

@@ -247,6 +247,22 @@ async def the_service_tells_of_itself(call: Either, citizen: str) -> None:
     assert (await call("sweep", citizen_id=citizen)).reports
 
 
+async def upkeep_is_run_listed_and_taken_back(call: Either, citizen: str) -> None:
+    await call("remember", citizen_id=citizen, name="x")
+    done = await call("run_upkeep", citizen_id=citizen)
+    assert {run.job for run in done.runs} <= {job.name for job in done.jobs}
+    listed = await call("upkeep_runs", citizen_id=citizen)
+    assert {run.id for run in listed.runs} == {run.id for run in done.runs}
+    for run in listed.runs:
+        assert await call("upkeep_run", run.id) == run
+        assert (await call("undo_upkeep", run.id)).status == "undone"
+    with pytest.raises(NotFound, match="there is no run"):
+        await call("upkeep_run", f"run-{'0' * 12}-{'0' * 12}")
+    assert (await call("set_own_upkeep", citizen, mode="off")).mode == "off"
+    assert (await call("own_upkeep", citizen)).mode == "off"
+    assert (await call("set_own_upkeep", citizen)).mode is None
+
+
 async def keys_are_made_and_revoked(call: Either, citizen: str) -> None:
     made = await call("create_key", name="of a test", scopes=[f"citizen:{citizen}:read"])
     assert made.key.startswith("sk-")
@@ -263,7 +279,7 @@ async def keys_are_made_and_revoked(call: Either, citizen: str) -> None:
         a_mind_is_asked, a_conversation_comes_in_once,
         messages_are_heard_and_the_refused_ones_are_raised, state_is_kept, what_is_erased_is_gone,
         a_command_sent_again_is_known, faults_are_those_of_the_service, the_service_tells_of_itself,
-        keys_are_made_and_revoked,
+        upkeep_is_run_listed_and_taken_back, keys_are_made_and_revoked,
     ],
     ids=lambda story: story.__name__,
 )  # fmt: skip

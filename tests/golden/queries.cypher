@@ -10979,6 +10979,11 @@ CREATE (c:UpkeepChange)
 SET c = row
 RETURN count(c);
 
+// upkeep_own
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN m.upkeep_mode, m.upkeep_jobs
+LIMIT 1;
+
 // upkeep_run
 // :params $run
 MATCH (r:UpkeepRun {id: $run})
@@ -11008,6 +11013,12 @@ WITH m
 MERGE (r:UpkeepRun {id: $run})
 SET r += $values
 RETURN r.id;
+
+// upkeep_set_own
+// :params $jobs, $mode
+MATCH (m:SubstrateMeta {key: 'stamp'})
+SET m.upkeep_mode = $mode, m.upkeep_jobs = $jobs
+RETURN m.key;
 
 // upkeep_settle
 // :params $fence, $gone, $page, $run, $values

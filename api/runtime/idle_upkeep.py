@@ -1,0 +1,144 @@
+"""The upkeep of a service: it notes for whom requests come, and does upkeep while no request is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from api.runtime.opening import StoreHolder
+from api.runtime.runtime import Runtime
+from orchestration.upkeep.jobs.registry import JOBS
+from orchestration.upkeep.ordered_runs import Order
+from orchestration.upkeep.rounds import OnRun, Pace, Rounds, RoundSettings, make_holder
+from orchestration.upkeep.runner import Watch
+from schemas.errors import SubstrateError
+from schemas.settings import UpkeepSettings
+from substrate.connection.turns import TENANT, UPKEEP
+from substrate.store import idleness
+
+logger = logging.getLogger(__name__)
+
+NOTED_EVERY_S: Final = 2.0
+LOOKED_EVERY_S: Final = 5.0
+LONGEST_WAIT_S: Final = 0.5
+"""Upkeep waits so long at most for a moment without requests: then it does one more step of some milliseconds."""
+SHARE: Final = 2.0
+"""Seconds of rest for each second of work in idle time, and a quarter of it for runs that somebody waits for."""
+
+
+class Traffic:
+    """The requests that this process answers now, and the graphs that requests have named lately."""
+
+    def __init__(self) -> None:
+        self._states: dict[int, dict[str, Any]] = {}
+        self._named: set[str] = set()
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    @property
+    def count(self) -> int:
+        """How many requests are being answered."""
+        return len(self._states)
+
+    @contextmanager
+    def request(self, state: dict[str, Any]) -> Iterator[None]:
+        """Count a request as being answered within the context. `state` has its `caller` when that is known."""
+        self._states[id(state)] = state
+        self._quiet.clear()
+        try:
+            yield
+        finally:
+            del self._states[id(state)]
+            self._named |= _graphs_of(state)
+            if not self._states:
+                self._quiet.set()
+
+    def take_named(self) -> set[str]:
+        """The graphs that requests have named since this was last asked, and those of the requests under way."""
+        under_way = [_graphs_of(state) for state in self._states.values()]
+        named = self._named.union(*under_way)
+        self._named = set()
+        return named
+
+    async def quiet(self) -> None:
+        """Return when no request is being answered, at the latest after `LONGEST_WAIT_S`."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._quiet.wait(), LONGEST_WAIT_S)
+
+
+def _graphs_of(state: dict[str, Any]) -> set[str]:
+    return set(getattr(state.get("caller"), "graphs", ()))
+
+
+async def note_traffic[Keys](traffic: Traffic, store: StoreHolder[Keys]) -> None:
+    """Write every few seconds which graphs got requests, for the upkeep of all services. Ends when cancelled."""
+    while True:
+        await asyncio.sleep(NOTED_EVERY_S)
+        named = traffic.take_named()
+        if named and store.runtime is not None:
+            try:
+                await idleness.note_requests(store.runtime.deps.connection, named)
+            except SubstrateError as error:
+                logger.warning("the requests to %d graphs were not noted: %s", len(named), error.detail)
+
+
+def make_rounds(runtime: Runtime, traffic: Traffic, on_run: OnRun | None = None) -> Rounds:
+    """The upkeep that a service does in idle time."""
+    upkeep = runtime.settings.upkeep
+    settings = RoundSettings(JOBS, upkeep.named_jobs(), upkeep.upkeep_idle_seconds)
+    return Rounds(runtime.deps, settings, make_holder("serve"), Pace(SHARE, traffic.quiet), on_run=on_run)
+
+
+async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRun | None = None) -> None:
+    """Do upkeep in idle time until cancelled. It begins when the service itself was idle for that time."""
+    TENANT.set(UPKEEP)
+    rounds: Rounds | None = None
+    while True:
+        if rounds is None and store.runtime is not None:
+            await asyncio.sleep(store.runtime.settings.upkeep.upkeep_idle_seconds)
+            rounds = make_rounds(store.runtime, traffic, on_run)
+        if rounds is not None:
+            await _round(rounds)
+        await asyncio.sleep(LOOKED_EVERY_S)
+
+
+async def _round(rounds: Rounds) -> None:
+    try:
+        await rounds.round()
+    except SubstrateError as error:
+        logger.warning("upkeep stops for now: %s %s", error.detail, error.remedy)
+    except Exception:
+        logger.exception("upkeep stops for now")
+
+
+def make_order(settings: UpkeepSettings, door: str, watch: Watch, on_run: OnRun | None = None) -> Order:
+    """How runs are done that somebody orders through this door."""
+    return Order(JOBS, settings.named_jobs(), make_holder(door, urgent=True), watch, on_run)
+
+
+class OrderedRuns:
+    """Runs that callers of this process have ordered. They go on when their caller has left."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def run[Result](self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The result of the work, which is done as upkeep."""
+        task = asyncio.create_task(_as_upkeep(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Cancel what runs. It goes on where it stopped when the job is run again."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _as_upkeep[Result](work: Coroutine[Any, Any, Result]) -> Result:
+    TENANT.set(UPKEEP)
+    return await work

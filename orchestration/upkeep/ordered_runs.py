@@ -1,0 +1,198 @@
+"""Runs that somebody orders or asks about: run jobs now, list runs, take one back, and a citizen's own setting."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+from orchestration.dependencies import Deps
+from orchestration.upkeep import due
+from orchestration.upkeep.job import Job, JobContext
+from orchestration.upkeep.rounds import OnRun, place_of
+from orchestration.upkeep.runner import Place, Watch, is_run_in, run_job, show_job, upkeep_deps, view
+from orchestration.upkeep.undoing import undo_run
+from schemas.errors import InvalidRequest, NotFound
+from schemas.memory import Level
+from schemas.upkeep.runs import JobInfo, JobName, OwnUpkeep, Run, RunRequest, RunsQuery
+from substrate.connection.errors import GraphMissing
+from substrate.store import idleness, lease, runs
+from substrate.store.idleness import StoredOwn
+from substrate.store.lease import Holder
+from substrate.store.runs import RunRecord
+
+WAIT_S: Final = 20.0
+"""So long an ordered run waits: a background run gives way after its page, the lease of a dead holder ends."""
+GRAPHS_AT_ONCE: Final = 8
+
+
+class Order(NamedTuple):
+    """How ordered runs are done: for which jobs there are, which are named, by whom, and how they are watched.
+
+    `watch` is without a fence. `on_run` is called after each run.
+    """
+
+    jobs: Sequence[Job]
+    named: Collection[str] | None
+    holder: Holder
+    watch: Watch
+    on_run: OnRun | None = None
+    wait_s: float = WAIT_S
+
+
+def describe_jobs(jobs: Sequence[Job], named: Collection[str] | None) -> tuple[JobInfo, ...]:
+    """The jobs, and which of them run in idle time."""
+    running = {job.name for job in due.switched_on(jobs, named)}
+    return tuple(
+        JobInfo(
+            name=job.name,
+            levels=job.levels,
+            period_s=job.period_s,
+            undoable=job.undoable,
+            runs=job.name in running,
+        )
+        for job in jobs
+    )
+
+
+def check_names(names: Collection[str] | None, jobs: Sequence[Job]) -> None:
+    """Raises InvalidRequest for a job that this release does not have."""
+    known = [job.name for job in jobs]
+    unknown = sorted(set(names or ()) - set(known))
+    if unknown:
+        raise InvalidRequest(
+            f"there is no job {unknown[0]!r}", remedy=f"Jobs: {', '.join(known) or 'none in this release'}."
+        )
+
+
+async def run_now(request: RunRequest, deps: Deps, order: Order) -> list[Run]:
+    """Run the jobs of the request now, in each of its graphs; with `dry_run` only show what they would do.
+
+    Raises Conflict, which names the holder, when another does the upkeep and does not give way; InvalidRequest for
+    an unknown job; NotFound for a citizen of whom nothing is stored.
+    """
+    check_names(request.jobs, order.jobs)
+    places = await _places(request, deps)
+    if request.dry_run:
+        shown = [await show_job(*pair, deps, order.watch) for pair in await _pairs(request, places, deps, order)]
+        return [run for run in shown if run is not None]
+    async with lease.hold(deps.connection, order.holder, wait_s=order.wait_s) as held:
+        watch = _fenced(order.watch, held)
+        done: list[Run] = []
+        for job, place in await _pairs(request, places, deps, order):
+            begun = time.monotonic()
+            record = await run_job(job, place, deps, watch)
+            if record is not None:
+                done.append(view(record, place))
+                if order.on_run is not None:
+                    order.on_run(place, record, time.monotonic() - begun)
+            if watch.stopped():
+                break
+        return done
+
+
+def _fenced(watch: Watch, held: lease.Held) -> Watch:
+    return Watch(held.fence, lambda: held.lost, watch.stopped, watch.rest, watch.on_page)
+
+
+async def _places(request: RunRequest, deps: Deps) -> list[Place]:
+    names = await deps.graphs.existing()
+    places = list(map(place_of, names))
+    if request.citizen_id is None:
+        return [place for place in places if request.levels is None or place.level in request.levels]
+    levels = request.levels or (Level.N1,)
+    wanted = [Place(level, request.citizen_id if level is Level.N1 else None) for level in dict.fromkeys(levels)]
+    if not any(place in places for place in wanted):
+        raise NotFound(f"nothing was remembered for {request.citizen_id} yet")
+    return [place for place in wanted if place in places]
+
+
+async def _pairs(
+    request: RunRequest, places: Sequence[Place], deps: Deps, order: Order
+) -> list[tuple[Job, Place]]:
+    """The jobs to run and where: those named by the request, else by the citizen, else by the settings."""
+    pairs: list[tuple[Job, Place]] = []
+    for place in places:
+        named: Collection[str] | None = request.jobs
+        if named is None:
+            own = await idleness.read_own(deps.graph(place.graph))
+            named = order.named if own.jobs is None else own.jobs
+        pairs += [(job, place) for job in due.jobs_of(order.jobs, place.level, named)]
+    return pairs
+
+
+async def list_runs(query: RunsQuery, deps: Deps) -> list[Run]:
+    """The runs, the newest first."""
+    places = [place for place in map(place_of, await deps.graphs.existing()) if _is_asked(place, query)]
+    slots = asyncio.Semaphore(GRAPHS_AT_ONCE)
+
+    async def read(place: Place) -> list[Run]:
+        async with slots:
+            try:
+                stored = await runs.read_runs(deps.graph(place.graph))
+            except GraphMissing:
+                return []  # erased since it was listed
+        wanted = [record for record in stored if query.job in (None, record.job)]
+        return [view(record, place) for record in wanted[: query.limit]]
+
+    found = [run for part in await asyncio.gather(*map(read, places)) for run in part]
+    return sorted(found, key=lambda run: (run.begun_at, run.id), reverse=True)[: query.limit]
+
+
+def _is_asked(place: Place, query: RunsQuery) -> bool:
+    """With a citizen alone: its own graph; with a level alone: all graphs of the level."""
+    if query.level is None:
+        return query.citizen_id in (None, place.citizen_id)
+    return place.level is query.level and (query.level is not Level.N1 or place.citizen_id == query.citizen_id)
+
+
+async def find_run(run_id: str, deps: Deps) -> tuple[Place, RunRecord]:
+    """The run and its graph. Raises NotFound."""
+    for name in await deps.graphs.existing():
+        if is_run_in(run_id, name):
+            record = await runs.read_run(deps.graph(name), run_id)
+            if record is not None:
+                return place_of(name), record
+    raise not_found(run_id)
+
+
+def not_found(run_id: str) -> NotFound:
+    return NotFound(f"there is no run {run_id}", remedy="See `substrate upkeep status`.")
+
+
+async def take_back(place: Place, run_id: str, deps: Deps, order: Order) -> Run:
+    """Take the whole run back (`orchestration.upkeep.undoing`). Raises as `run_now` does, and NotFound."""
+    own = upkeep_deps(deps)
+    await deps.graphs.for_reading(place.graph)
+    async with lease.hold(deps.connection, order.holder, wait_s=order.wait_s) as held:
+        record = await runs.read_run(own.graph(place.graph), run_id)
+        if record is None:
+            raise not_found(run_id)
+        job = next((job for job in order.jobs if job.name == record.job), None)
+        now = await deps.connection.now()
+        context = JobContext(own, *place, run_id=run_id, now=now, rest=order.watch.rest)
+        return view(await undo_run(job, record, context, _fenced(order.watch, held)), place)
+
+
+async def read_own(citizen_id: str, deps: Deps) -> OwnUpkeep:
+    """What the citizen asks for. Raises NotFound when nothing was remembered for it yet."""
+    graph = Place(Level.N1, citizen_id).graph
+    if not await deps.graphs.for_reading(graph):
+        raise _unknown(citizen_id)
+    own = await idleness.read_own(deps.graph(graph))
+    return OwnUpkeep.model_validate({"mode": own.mode, "jobs": own.jobs})
+
+
+async def set_own(citizen_id: str, own: OwnUpkeep, deps: Deps) -> OwnUpkeep:
+    """Store what the citizen asks for, in place of what it asked for before. Raises as `read_own` does."""
+    graph = Place(Level.N1, citizen_id).graph
+    jobs: tuple[JobName, ...] | None = own.jobs
+    stored = StoredOwn(own.mode, jobs)
+    if not await deps.graphs.for_reading(graph) or not await idleness.set_own(deps.graph(graph), stored):
+        raise _unknown(citizen_id)
+    return await read_own(citizen_id, deps)
+
+
+def _unknown(citizen_id: str) -> NotFound:
+    return NotFound(f"nothing was remembered for {citizen_id} yet")
