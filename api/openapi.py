@@ -90,6 +90,8 @@ SUMMARIES: Final = {
     "undo_upkeep_run": "Take a run of upkeep back",
     "get_own_upkeep": "Read which upkeep a citizen wants",
     "set_own_upkeep": "Say which upkeep a citizen wants",
+    "list_offers": "List what could be resolved or unblocked",
+    "answer_offer": "Take an offer up, or decline it",
     "validate_link": "Check a link without storing it",
     "list_keys": "List keys",
     "create_key": "Make a key",

@@ -29,7 +29,7 @@ async def list_offers(query: Annotated[OffersRequest, Query()], runtime: OpenRun
 
 @router.post("/{offer_id}", operation_id="answer_offer")
 @requires(OFFER)
-async def answer(
+async def answer_offer(
     offer_id: Annotated[Identifier, Path()],
     reply: OfferReply,
     runtime: OpenRuntime,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from schemas.base import CitizenId, Frozen, JsonMap, Request, Whole
+from schemas.base import CitizenId, Frozen, JsonMap, Request
 from schemas.commands.base import WriteReceipt
 from schemas.memory import Level
 
@@ -34,7 +34,7 @@ class OffersRequest(Request):
 
     citizen_id: CitizenId | None = None
     level: Level = Level.N1
-    limit: Annotated[Whole, Field(ge=1, le=100)] = 20
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> OffersRequest:

@@ -124,3 +124,6 @@ def test_offers_are_for_those_who_may_read_and_are_answered_by_those_who_may_wri
         problem_in(stranger.post(where, json={"citizen_id": citizen, "answer": "take"}), 404)
     problem_in(service.http.post(where, json={"citizen_id": citizen, "answer": "perhaps"}), 422)
     problem_in(service.http.get("/v1/upkeep/offers"), 422)
+    for limit, status in (("1", 200), ("0", 422), ("101", 422), ("many", 422)):
+        answer = service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen, "limit": limit})
+        assert answer.status_code == status

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
+from orchestration.waking.offer_rules import Whose
+from orchestration.waking.open_offers import find_open
 from schemas.commands import ANY_COMMAND
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source
 from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
-from tests.integration.store import day, links, moment, remember, stored
+from tests.integration.store import day, links, moment, relate, remember, stored
 
 OPEN = "I'm blocked on the glass case, the supplier in Hamburg won't ship it."
 SOLVED = "The glass case from Hamburg is standing in the room, that's finally sorted."
@@ -127,3 +129,17 @@ async def test_in_a_shared_graph_nothing_is_closed(deps: Deps, fresh_citizen: st
     await stored(deps, remember(fresh_citizen, solved, description=SOLVED, **told), now=day(20))
     records = await reader.history(deps.graph(graph_name(Level.N2, None)), opened)
     assert [rows.memory_record(row, Level.N2).resolution_state for row in records] == [ResolutionState.BLOCKED]
+
+
+async def test_what_waits_for_a_thread_that_was_told_as_solved_is_offered_to_go_on(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "trip", "The trip to the coast.", 2, resolution_state="blocked")
+    waits = relate(fresh_citizen, "trip", "open", relation_type="BLOCKED_BY", valid_at=moment(2))
+    await stored(deps, waits, now=day(2))
+    whose = Whose(Level.N1, fresh_citizen)
+    assert await find_open(whose, deps, day(3)) == []
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    [found] = await find_open(whose, deps, day(21))
+    assert (found.offer.kind, found.offer.memory_id, found.other_id) == ("unblock", "trip", "open")
