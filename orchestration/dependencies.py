@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.feedback import Learned
+from schemas.memory import HALF_LIVES, HalfLives
 from schemas.settings import AppraisalMode
 from schemas.temporal import Instant
 from substrate.connection.pool import Connection
@@ -97,9 +98,10 @@ class Deps:
     `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
     that have none. `appraisal`: how a text is appraised at writing. `names`: new texts make memories of the names
     in them. `far`: a query follows links for a second hop only from so many of its first memories.
-    `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `conversations`:
-    whose turn it is to store messages of one. `directory`: that of the embedded engine, None for a server.
-    `learned`: what feedback teaches, as it was last read.
+    `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `half_lives`: of
+    energy, as answers show it; None: they do not. `conversations`: whose turn it is to store messages of one.
+    `directory`: that of the embedded engine, None for a server. `learned`: what feedback teaches, as it was last
+    read.
     """
 
     connection: Connection
@@ -114,6 +116,7 @@ class Deps:
     far: int = FAR
     half_life_days: float = 30.0
     directory: Path | None = None
+    half_lives: HalfLives | None = HALF_LIVES
     conversations: Conversations = field(default_factory=Conversations)
     learned: KeptLearned = field(default_factory=KeptLearned)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from orchestration.mind.decay import FOR_DECAY, NO_DECAY, Decay, columns_of
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.ranking.consciousness_score import Score
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
 from schemas.temporal import AFTER_ALL, Instant, to_datetime
@@ -16,7 +17,12 @@ from substrate.store.search import LINK_START, NODE_START
 
 
 def enrich_memories(
-    scores: Sequence[Score], candidates: Candidates, activation: Activation, *, explain: bool
+    scores: Sequence[Score],
+    candidates: Candidates,
+    activation: Activation,
+    *,
+    explain: bool,
+    decay: Decay = NO_DECAY,
 ) -> dict[Key, ConsciousnessNode]:
     """The memories of the scores, in their order; with `explain` also each part and term of each score."""
     memories = [candidates.memories[score.key] for score in scores]
@@ -37,8 +43,13 @@ def enrich_memories(
     columns["duplicates"] = [activation.duplicates.get(score.key, ()) for score in scores]
     if explain:
         columns["score_terms"] = [_score_terms(activation.parts[score.key], score) for score in scores]
+    columns |= columns_of(decay, *(_column(memories, name) for name in FOR_DECAY))
     nodes = rows.nodes([memory.row[NODE_START:] for memory in memories], columns, candidates.known_to)
     return dict(zip((score.key for score in scores), nodes, strict=True))
+
+
+def _column(memories: Sequence[Candidate], name: str) -> list[Any]:
+    return [memory.get(name) for memory in memories]
 
 
 def _began(memory: Candidate) -> datetime:
@@ -49,11 +60,14 @@ def _score_terms(parts: Mapping[str, float], score: Score) -> dict[str, float]:
     return {name: round(value, 6) for name, value in {**parts, **score.terms}.items()}
 
 
-def enrich_links(links: Sequence[CandidateLink], known_to: Instant = AFTER_ALL) -> list[ConsciousnessRelationship]:
+def enrich_links(
+    links: Sequence[CandidateLink], known_to: Instant = AFTER_ALL, decay: Decay = NO_DECAY
+) -> list[ConsciousnessRelationship]:
     """The links as they were known at `known_to`: one that was closed then or later is still open."""
     ends: dict[str, Iterable[Any]] = {
         "level": [link.level for link in links],
         "source_id": [link.source for link in links],
         "target_id": [link.target for link in links],
     }
+    ends |= columns_of(decay, *(column_of(links, name) for name in FOR_DECAY))
     return rows.links([link.row[LINK_START:NODE_START] for link in links], ends, known_to)

@@ -16,6 +16,7 @@ from orchestration.graph_queries.execution import QueryResult, collect_candidate
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.filters import FilterReading, read_filters
 from orchestration.graph_queries.six_queries import prepare_queries
+from orchestration.mind.decay import Decay
 from orchestration.mind.feedback import learned_factors, read_learned
 from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
@@ -72,7 +73,7 @@ async def retrieve_consciousness_context(
     async with deps.connection.questions.turn():
         versions = await add_versions(intention, ranked.asker, candidates, ranked.activation, view=view)
         timer.end("records")
-        report = build_report(intention, ranked, versions, deps.embedder.model)
+        report = build_report(intention, ranked, versions, deps)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")
@@ -155,12 +156,9 @@ def _note_former(ranked: RankedCandidates, mode: TemporalMode) -> Iterator[str]:
 
 
 def build_report(
-    intention: RetrievalIntention, ranked: RankedCandidates, versions: AddedVersions, model: str
+    intention: RetrievalIntention, ranked: RankedCandidates, versions: AddedVersions, deps: Deps
 ) -> RetrievalReport:
-    """How the retrieval went: times of its queries, notes, entities, calls of models, how well it answers.
-
-    `model`: that of the embeddings.
-    """
+    """How the retrieval went: times of its queries, notes, entities, calls of models, how well it answers."""
     lexicons = ranked.extraction.lexicons
     return RetrievalReport(
         retrieved_at=to_datetime(ranked.view.now),
@@ -178,6 +176,7 @@ def build_report(
         ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
         model_calls=ranked.model_calls,
-        answer=rate_answer(ranked.evidence, model),
+        answer=rate_answer(ranked.evidence, deps.embedder.model),
         learned=learned_factors(ranked.learned) if ranked.learned.lessons else None,
+        decay=Decay(deps.half_lives, ranked.view.scope.moment(ranked.view.now)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -30,6 +30,18 @@ class ResolutionState(StrEnum):
     BLOCKED = "blocked"
 
     __hash__ = str.__hash__  # as for Level: each link is looked up by its state
+
+
+class HalfLives(NamedTuple):
+    """After so many days half of the energy of a memory or link is left, by the state of its work."""
+
+    blocked: float = 360.0
+    in_progress: float = 180.0
+    unset: float = 90.0
+    resolved: float = 30.0
+
+
+HALF_LIVES: Final = HalfLives()
 
 
 class Source(StrEnum):
@@ -74,7 +86,7 @@ class ConsciousnessNode(Frozen):
     goal or the feelings), in [−1, 1]; None where no search by likeness returned it. With `explain`, `score_terms`
     holds each part of the final score. `closed_reason` says why the record is no longer believed,
     `invalidation_reason` why its valid time ended, else why it was closed. `author` is the citizen who wrote it,
-    if known, in N2 and N3.
+    if known, in N2 and N3. `effective_energy` is what time has left of `energy` at the moment of the answer.
     """
 
     node_id: str
@@ -148,12 +160,16 @@ class ConsciousnessNode(Frozen):
     duplicates: tuple[str, ...] = Field(
         default=(), description="The ids of other memories found with the same words, which are shown as this one."
     )
+    effective_energy: float | None = None
     consciousness_adjusted_score: float | None = None
     score_terms: dict[str, float] | None = None
 
 
 class ConsciousnessRelationship(Frozen):
-    """One record of a link with all its metadata (003, component 4)."""
+    """One record of a link with all its metadata (003, component 4).
+
+    `effective_energy` is what time has left of `energy` at the moment of the answer.
+    """
 
     link_id: str
     source_id: str
@@ -193,6 +209,7 @@ class ConsciousnessRelationship(Frozen):
     )
     unreadable: Unreadable = ()
     level: Level
+    effective_energy: float | None = None
 
 
 class MemoryRecord(ConsciousnessNode):

@@ -16,6 +16,8 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from schemas.memory import HalfLives
+
 
 class _Group(BaseSettings):
     model_config = SettingsConfigDict(
@@ -60,6 +62,41 @@ _WebAddress = Annotated[str, AfterValidator(_check_web)]
 
 AppraisalMode = Literal["words", "model", "off"]
 """How the text of a memory is appraised at writing."""
+
+
+_LONGEST_HALF_LIFE: Final = 36_500.0
+
+
+def parse_half_lives(text: str) -> HalfLives | None:
+    """The half-lives of `blocked=360,resolved=30`; a state that is not named keeps its default. None for `off`.
+
+    Raises ValueError for another form, another state, and days that are not above 0 and at most 36,500.
+    """
+    if text.strip().lower() == "off":
+        return None
+    named = [part.partition("=") for part in text.split(",")]
+    days = {state.strip(): _read_days(number) for state, _, number in named}
+    unknown = days.keys() - set(HalfLives._fields)
+    if unknown or len(days) < len(named):
+        raise ValueError(
+            f"write it as state=days,… with each of {', '.join(HalfLives._fields)} at most once, or off"
+        )
+    return HalfLives(**days)
+
+
+def _read_days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError as error:
+        raise ValueError(f"{text.strip()!r} is no number of days") from error
+    if not 0.0 < days <= _LONGEST_HALF_LIFE:
+        raise ValueError(f"a half-life is above 0 and at most {_LONGEST_HALF_LIFE:.0f} days, not {text.strip()}")
+    return days
+
+
+def _check_half_lives(text: str) -> str:
+    parse_half_lives(text)
+    return text
 
 
 class StoreSettings(_Group):
@@ -114,6 +151,11 @@ class StoreSettings(_Group):
         description="In a waking of scope `recent` a memory that changed in the last 30 days counts in full; "
         "after so many days more it counts half.",
     )
+    energy_half_lives: Annotated[str, AfterValidator(_check_half_lives)] = Field(
+        default="blocked=360,in_progress=180,unset=90,resolved=30",
+        description="After so many days half of the energy of a memory or link is left, by the state of its work: "
+        "answers show it in `effective_energy`; `off`: they do not.",
+    )
     auto_tags: bool = Field(
         default=False,
         description="Use key phrases as tags for memories ingested without tags, for the Tag-Walker.",
@@ -121,6 +163,10 @@ class StoreSettings(_Group):
     names: Literal["on", "off"] = Field(
         default="on", description="`on`: people, places and projects that a text names become memories."
     )
+
+    def half_lives(self) -> HalfLives | None:
+        """The half-lives of energy; None when they are off."""
+        return parse_half_lives(self.energy_half_lives)
 
     def server_url(self) -> str | None:
         """Address of the configured server, or None when the embedded engine is to be used."""

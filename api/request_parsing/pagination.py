@@ -103,12 +103,13 @@ LINKS: Final = ListKind("links", listing.list_links)
 
 
 class ShownPage(NamedTuple):
-    """The rows of a page, the end of the known period that it shows, and the cursor of the next page.
+    """The rows of a page, the moment and the end of the known period that it shows, the cursor of the next page.
 
     `notes`: on the first page, values of the filters that nobody has.
     """
 
     rows: _Rows
+    moment: Instant
     known_to: Instant
     next: str | None
     notes: tuple[str, ...] = ()
@@ -135,7 +136,7 @@ async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now:
     if page.after is not None:
         after = encode_cursor(kind.name, *page.after, scope.valid.start, scope.known.start)
     notes = await _filter_notes(request, graph, scope, now) if request.cursor is None else ()
-    return ShownPage(page.rows, scope.known.end, after, notes)
+    return ShownPage(page.rows, scope.valid.start, scope.known.end, after, notes)
 
 
 async def _filter_notes(request: ListRequest, graph: Graph, scope: Scope, now: Instant) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, write_one_or_many
 from api.routes.revisions import RevisionRoute, add_revision_routes
 from api.security.permissions import COMMAND, LISTING, memory_may, requires
+from orchestration.mind.decay import Decay
 from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship, describe_unreadable
 from schemas.responses import LinkHistory, LinkPage
@@ -39,7 +40,8 @@ async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, respons
     """
     add_notes(response, query)
     page = await read_page(LINKS, query, runtime, now)
-    links = tuple(link_with_ends(row, query.level, page.known_to) for row in page.rows)
+    stored = [link_with_ends(row, query.level, page.known_to) for row in page.rows]
+    links = Decay(runtime.deps.half_lives, page.moment).show(stored)
     return LinkPage(links=links, next=page.next, degraded=describe_unreadable(links))
 
 

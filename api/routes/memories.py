@@ -21,6 +21,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import MEMORY_RESPONSES, ListWrite, SingleWrite, one_or_many, write_one_or_many
 from api.routes.revisions import RevisionBody, RevisionRoute, add_revision_routes, command_at
 from api.security.permissions import COMMAND, ERASURE, LISTING, memory_may, requires
+from orchestration.mind.decay import Decay
 from schemas.commands import (
     Correct,
     EraseMemory,
@@ -54,7 +55,8 @@ async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, respo
     """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` lists what was assumed."""
     add_notes(response, query)
     page = await read_page(MEMORIES, query, runtime, now)
-    memories = tuple(node(row, query.level, page.known_to) for row in page.rows)
+    stored = [node(row, query.level, page.known_to) for row in page.rows]
+    memories = Decay(runtime.deps.half_lives, page.moment).show(stored)
     return MemoryPage(memories=memories, next=page.next, notes=page.notes, degraded=describe_unreadable(memories))
 
 

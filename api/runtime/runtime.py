@@ -83,6 +83,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             auto_tags=settings.store.auto_tags,
             appraisal=settings.store.appraisal,
             half_life_days=settings.store.half_life_days,
+            half_lives=settings.store.half_lives(),
             names=settings.store.names == "on",
             reranker=reranker,
             directory=None if engine is None else engine.directory,

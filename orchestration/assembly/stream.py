@@ -15,6 +15,7 @@ from orchestration.assembly.compact import compact
 from orchestration.assembly.options import StreamOptions
 from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.mind import energy
+from orchestration.mind.decay import NO_DECAY, Decay
 from orchestration.mind.dissonance import detect_temporal_dissonances, infer_dissonances
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
@@ -49,7 +50,7 @@ EMOTIONAL_THEMES: Final = 5
 class RetrievalReport:
     """How the retrieval went; the caller measured it. `answer` says how well it answers; None for a waking.
 
-    `learned`: what feedback did to it; None without feedback.
+    `learned`: what feedback did to it; None without feedback. `decay`: how energy faded until the moment asked.
     """
 
     retrieved_at: datetime
@@ -61,6 +62,7 @@ class RetrievalReport:
     model_calls: Sequence[ModelCall] = ()
     answer: Answer | None = None
     learned: LearnedFactors | None = None
+    decay: Decay = NO_DECAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ def assemble(
     of a stream is shown changes no energy, no grade and no path.
     """
     selection = select(candidates, activation.order, options.levels, options.limit)
-    selected = _selected_content(selection, candidates, activation, explain=options.explain)
+    selected = _selected_content(selection, candidates, activation, report.decay, explain=options.explain)
     whole = _accepted_content(options, selected, candidates)
     bare = {key for key, node in whole.nodes.items() if _is_bare(node)}
     nothing_fits = report.answer is not None and not report.answer.fits
@@ -226,12 +228,14 @@ def _with_text(stream: ConsciousnessStream, content: StreamContent) -> Conscious
 
 
 def _selected_content(
-    selection: Selection, candidates: Candidates, activation: Activation, *, explain: bool
+    selection: Selection, candidates: Candidates, activation: Activation, decay: Decay, *, explain: bool
 ) -> StreamContent:
     keys = selection.keys()
     order = [score for score in activation.order if score.key in keys]
-    nodes = enrich_memories(order, candidates, activation, explain=explain)
-    links = {level: tuple(enrich_links(links, candidates.known_to)) for level, links in selection.links.items()}
+    nodes = enrich_memories(order, candidates, activation, explain=explain, decay=decay)
+    links = {
+        level: tuple(enrich_links(links, candidates.known_to, decay)) for level, links in selection.links.items()
+    }
     return StreamContent(order, nodes, links)
 
 

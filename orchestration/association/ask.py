@@ -16,6 +16,7 @@ from orchestration.graph_queries.execution import QueryRequest, QueryResult, che
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_columns
+from orchestration.mind.decay import Decay
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.plurality import plurality_term
 from orchestration.ranking.relevance import word_weights
@@ -46,6 +47,7 @@ class _Question:
     lexicons: Mapping[Level, Lexicon]
     searched: Mapping[Level, Sequence[str]]
     filter_notes: tuple[str, ...]
+    decay: Decay
 
     def values(self) -> dict[str, Any]:
         """The parameters that all queries share: the time scope and the filters."""
@@ -93,7 +95,8 @@ async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     )
     searched = {level: discriminative_terms(lexicon) for level, lexicon in lexicons.items()}
     keywords = tuple(query_words(request.query_text))
-    return _Question(request, keywords, view, lexicons, searched, filtered.notes)
+    decay = Decay(deps.half_lives, scope.valid.start)
+    return _Question(request, keywords, view, lexicons, searched, filtered.notes, decay)
 
 
 async def _search_words(question: _Question) -> list[QueryResult]:
@@ -190,9 +193,9 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
     return Associations(
         citizen_id=request.citizen_id,
         keywords=question.keywords,
-        anchors=anchors.memories,
+        anchors=_with_decay(anchors.memories, question.decay),
         tags=tuple(harvested.bridges.values()),
-        neighbours=neighbours.memories,
+        neighbours=_with_decay(neighbours.memories, question.decay),
         anchor_chars=anchors.chars,
         neighbour_chars=neighbours.chars,
         omitted=anchors.omitted + neighbours.omitted,
@@ -202,6 +205,12 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
             *describe_unreadable(shown.memory for shown in (*anchors.memories, *neighbours.memories)),
         ),
     )
+
+
+def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, ...]:
+    memories = decay.show([one.memory for one in shown])
+    each = zip(shown, memories, strict=True)
+    return tuple(one.model_copy(update={"memory": memory}) for one, memory in each)
 
 
 def _scorer(question: _Question, harvested: Harvest) -> Callable[[Hit], Associated]:

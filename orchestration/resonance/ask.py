@@ -14,6 +14,7 @@ from orchestration.graph_queries.execution import QueryRequest, QueryResult, che
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_ids
+from orchestration.mind.decay import Decay
 from orchestration.reranking import RERANKED, Order, Reranked, order_items, reorder
 from orchestration.resonance import ranking
 from orchestration.resonance.ranking import Echo
@@ -103,7 +104,7 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
         check_answered(results)
         echoes = {result.level: _read_echoes(result) for result in results}
     chosen, calls = await _choose(sending, echoes, deps)
-    shown = await _in_context(chosen, view)
+    shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
     return _respond(sending, Found(results, drawn, echoes, calls), shown)
 
 
@@ -152,14 +153,21 @@ def _reranked(echo: Echo) -> Reranked:
     return Reranked(shown, stems(text), echo.resonance.resonance, channels)
 
 
-async def _in_context(chosen: Mapping[Level, Sequence[Echo]], view: View) -> dict[Level, list[Resonance]]:
+async def _in_context(
+    chosen: Mapping[Level, Sequence[Echo]], view: View, decay: Decay
+) -> dict[Level, list[Resonance]]:
     """The echoes with the names of their nodes and edges; ids in their place where the engine is too slow."""
     names = await asyncio.gather(*(_read_names(echoes, view, level) for level, echoes in chosen.items()))
-    return {level: _named(echoes, own) for (level, echoes), own in zip(chosen.items(), names, strict=True)}
+    each = zip(chosen.items(), names, strict=True)
+    return {level: _named(echoes, own, decay) for (level, echoes), own in each}
 
 
-def _named(echoes: Sequence[Echo], names: Mapping[str, str]) -> list[Resonance]:
-    return [echo.in_context(names) for echo in echoes]
+def _named(echoes: Sequence[Echo], names: Mapping[str, str], decay: Decay) -> list[Resonance]:
+    memories = decay.show([echo.resonance.memory for echo in echoes])
+    return [
+        echo.in_context(names).model_copy(update={"memory": memory})
+        for echo, memory in zip(echoes, memories, strict=True)
+    ]
 
 
 async def _read_names(echoes: Sequence[Echo], view: View, level: Level) -> dict[str, str]:

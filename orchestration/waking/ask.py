@@ -18,6 +18,7 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
+from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import with_plurality
@@ -92,6 +93,7 @@ async def retrieve_consciousness_context_from_state(
             notes=[*_notes(state, waking, view), *filtered.notes, *notes],
             patterns=patterns,
             offers=offers,
+            decay=Decay(deps.half_lives, waking.moment),
         )
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
         stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
@@ -124,8 +126,10 @@ def _report(
     notes: Sequence[str],
     patterns: Sequence[ResolutionPattern],
     offers: Sequence[Offer],
+    decay: Decay,
 ) -> RetrievalReport:
     return RetrievalReport(
+        decay=decay,
         notes=notes,
         retrieved_at=to_datetime(view.now),
         timings=[result.timing for result in results],
