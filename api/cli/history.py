@@ -15,6 +15,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.identifiers import link_name
+from orchestration.upkeep.revaluation_draw import is_judgement
 from schemas.errors import NotFound
 from schemas.memory import LinkRecord, MemoryRecord
 from schemas.settings import Settings
@@ -139,6 +140,8 @@ def _describe(before: _Record | None, record: _Record) -> Text:
     for change in changes:
         description.append(f"\n{change}" if description else change, "cyan")
     reason = formatting.REASONS.get(record.invalidation_reason or "")
+    if is_judgement(record.closed_by):
+        reason = "its importance was judged anew"
     if reason:
         ended = "held no longer" if record.expired_at is None else "believed no longer"
         description.append(f"\n{ended}: {reason}", "yellow")

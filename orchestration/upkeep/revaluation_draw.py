@@ -15,6 +15,7 @@ from substrate.text import words
 
 LOW: Final = 0.5
 """Memories below this importance are drawn: 004 found what mattered in the band from .3 to .49."""
+_JUDGEMENT: Final = "revaluation-"
 THINGS: Final = tuple(sorted(NAMED_TYPES))
 """Types that name something and tell nothing: nobody is asked about them."""
 
@@ -47,7 +48,12 @@ def first_place(seed: str, places: int) -> int:
     return int.from_bytes(_lot(seed, "")) % max(1, places) - 1
 
 
+def is_judgement(command_id: str | None) -> bool:
+    """Whether the id of a command is that of a judgement."""
+    return command_id is not None and command_id.startswith(_JUDGEMENT)
+
+
 def judgement_id(memory_id: str, version: int, importance: float) -> str:
     """The id of the command of a judgement: the same judgement of the same version is applied once."""
     said = blake2b(f"{memory_id}\n{version}\n{importance!r}".encode(), digest_size=8).hexdigest()
-    return f"revaluation-{said}"
+    return f"{_JUDGEMENT}{said}"

@@ -223,6 +223,7 @@ def test_a_memory_is_valued_anew_and_the_checks_have_a_trend(command: Command) -
     assert command("remember", "The bay", *named, "--id", "bay", "--description", "We rowed at noon").code == 0
     assert "bay  importance none" in command("revaluate", *named).out
     assert "revalued 1 memory" in command("revaluate", *named, "--set", "bay=0.8").out
+    assert "judged anew" in " ".join(command("history", "bay", *named).out.split())
     assert command("revaluate", *named, "--set", "bay=2").code == 2
     assert command("revaluate", *named, "--set", "bay").code == 2
     assert command("revaluate", *named, "--leave", "bai").code == 1

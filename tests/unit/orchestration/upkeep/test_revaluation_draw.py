@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep.revaluation_draw import draw, first_place, is_worth_asking, judgement_id
+from orchestration.upkeep.revaluation_draw import draw, first_place, is_judgement, is_worth_asking, judgement_id
 from substrate.store.revaluation import Asked, LowMemory
 
 TOLD = "I chose a quiet day and sat with it"
@@ -61,4 +61,7 @@ def test_reading_begins_within_the_graph(seed: str, places: int) -> None:
 
 def test_a_judgement_has_one_id() -> None:
     assert judgement_id("m", 1, 0.8) == judgement_id("m", 1, 0.8)
+    assert is_judgement(judgement_id("m", 1, 0.8))
+    assert not is_judgement("ingest:revaluation")
+    assert not is_judgement(None)
     assert len({judgement_id("m", 1, 0.8), judgement_id("m", 2, 0.8), judgement_id("m", 1, 0.7)}) == 3
