@@ -95,13 +95,12 @@ class KeptLearned:
 class Deps:
     """The dependencies of a flow, made once when the service starts.
 
-    `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
-    that have none. `appraisal`: how a text is appraised at writing. `names`: new texts make memories of the names
-    in them. `far`: a query follows links for a second hop only from so many of its first memories.
-    `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `half_lives`: of
-    energy, as answers show it; None: they do not. `conversations`: whose turn it is to store messages of one.
-    `directory`: that of the embedded engine, None for a server. `learned`: what feedback teaches, as it was last
-    read.
+    `language_model` and `reranker` are None when none is configured. `appraisal`: how a text is appraised at
+    writing. `names`: new texts make memories of the names in them. `far`: a query follows links for a second hop
+    only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory
+    counts half in a waking. `half_lives`: of energy, as answers show it; None: they do not. `conversations`: whose
+    turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `learned`:
+    what feedback teaches, as it was last read.
     """
 
     connection: Connection
@@ -109,7 +108,6 @@ class Deps:
     embedder: Embedder
     channel_weights: ChannelWeights = CHANNEL_WEIGHTS
     language_model: LanguageModel | None = None
-    auto_tags: bool = False
     appraisal: AppraisalMode = "words"
     reranker: Reranker | None = None
     names: bool = False

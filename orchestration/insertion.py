@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
-from orchestration.appraisal import key_phrases
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
@@ -275,7 +274,7 @@ def _recognised_row(command: Remember, record: Record) -> dict[str, Any]:
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     appraised = await appraise_commands([timed.command for timed in run], to.deps)
-    rows = await _with_tags(_fill_rows(run, appraised.appraisals), to)
+    rows = _fill_rows(run, appraised.appraisals)
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
     await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
@@ -333,20 +332,6 @@ def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.Ro
         command_rows.with_receipt(timed.command, row, nth) for timed, row, nth in zip(run, rows, nths, strict=True)
     ]
     return writer.RowBatch(with_receipts, start)
-
-
-async def _with_tags(rows: list[dict[str, Any]], to: Destination) -> list[dict[str, Any]]:
-    """The rows; if `auto_tags` is on, ingested texts without tags get generated ones."""
-    untagged = [position for position, row in enumerate(rows) if to.deps.auto_tags and records.wants_tags(row)]
-    if not untagged:
-        return rows
-    phrases = [key_phrases.extract_phrases(rows[position]["description"]) for position in untagged]
-    names = [f"#{name}" for name in key_phrases.possible_tags(phrases)]
-    known, size = await reader.tag_sizes(to.graph, names)
-    tags = dict(zip(untagged, key_phrases.choose_tags(phrases, known, size), strict=True))
-    return [
-        records.add_tags(row, tags[position]) if tags.get(position) else row for position, row in enumerate(rows)
-    ]
 
 
 async def _embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:

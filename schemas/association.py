@@ -35,10 +35,10 @@ class TagWalk(Plural, Filtered):
 
 
 class Bridge(Frozen):
-    """A tag (`#tag`) or bucket (`@bucket`) of the direct hits that the walk follows.
+    """A tag (`#tag`), a bucket (`@bucket`) or a made tag (`~tag`) of the direct hits that the walk follows.
 
-    `memories`: how many have it. `weight`, in [0, 1]: the relevance of the best hit that has it, damped by how
-    common it is.
+    `memories`: how many have it, given or made. `weight`, in [0, 1]: the mean relevance of these memories, damped
+    by how common the tag is.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Associated(Frozen):
 
     `words` is its BM25 score, doubled when `boosted`: a word of the question is in a tag, a bucket or the name of
     the speaker. `score` is `words` divided by that of the best hit, plus `support` by the hits around it, plus
-    `plurality` (importance times recency) if it was requested. `bridges` are the tags shared with hits; `around`
-    the hits that link to it, nearest first.
+    `plurality` (importance times recency) if it was requested. `bridges` are the tags shared with hits; `made`
+    those of them that upkeep made for this memory; `around` the hits that link to it, nearest first.
     """
 
     memory: ConsciousnessNode
@@ -63,6 +63,7 @@ class Associated(Frozen):
     support: float = 0.0
     plurality: float = 0.0
     bridges: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
 
 

@@ -156,10 +156,6 @@ class StoreSettings(_Group):
         description="After so many days half of the energy of a memory or link is left, by the state of its work: "
         "answers show it in `effective_energy`; `off`: they do not.",
     )
-    auto_tags: bool = Field(
-        default=False,
-        description="Use key phrases as tags for memories ingested without tags, for the Tag-Walker.",
-    )
     names: Literal["on", "off"] = Field(
         default="on", description="`on`: people, places and projects that a text names become memories."
     )

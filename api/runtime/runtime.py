@@ -80,7 +80,6 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             graphs,
             embedder,
             language_model=model,
-            auto_tags=settings.store.auto_tags,
             appraisal=settings.store.appraisal,
             half_life_days=settings.store.half_life_days,
             half_lives=settings.store.half_lives(),

@@ -6,10 +6,10 @@ import asyncio
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from orchestration.association import scoring
-from orchestration.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagKey
+from orchestration.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagCounts, TagKey
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
@@ -18,6 +18,7 @@ from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_columns
 from orchestration.mind.decay import Decay
 from orchestration.question.lexicon import Lexicon, discriminative_terms
+from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import plurality_term
 from orchestration.ranking.relevance import word_weights
 from schemas.association import Associated, Associations, Bridge, TagWalk
@@ -25,7 +26,9 @@ from schemas.memory import Level, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import association as store
+from substrate.store.association import WeighedTag
 from substrate.store.filters import filter_values
+from substrate.store.made_tags import count_carriers, read_made
 from substrate.store.reader import tag_members
 from substrate.text import count_of, query_words, stem
 
@@ -52,6 +55,13 @@ class _Question:
     def values(self) -> dict[str, Any]:
         """The parameters that all queries share: the time scope and the filters."""
         return {**self.view.scope.bounds(), **filter_values(self.request.filters)}
+
+
+class _MadeTags(NamedTuple):
+    """The names of the made tags of the anchors of a level, and how a reader sees them."""
+
+    made: Mapping[Key, tuple[str, ...]]
+    shown: Mapping[TagKey, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +153,33 @@ def _with_searched_words(query: QueryTerms, question: _Question) -> QueryTerms:
 
 
 async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
-    """Phase 2: count the memories of each tag of the anchors."""
-    carriers = scoring.find_carriers(anchors)
+    """Phase 2: read the made tags of the anchors, and count the memories of each of their tags."""
     targets = question.view.targets.values()
+    found = await asyncio.gather(*(_read_made(target, anchors) for target in targets))
+    made = {key: names for each in found for key, names in each.made.items()}
+    shown = {tag: name for each in found for tag, name in each.shown.items()}
+    tagged = [replace(hit, made=made.get(hit.key, ())) for hit in anchors]
+    carriers = scoring.find_carriers(tagged)
     counts = await asyncio.gather(*(_count_tags(target, carriers) for target in targets))
     memory_counts = {level: lexicon.memories for level, lexicon in question.lexicons.items()}
-    return scoring.harvest(anchors, carriers, dict(ChainMap(*counts)), memory_counts)
+    return scoring.harvest(tagged, carriers, TagCounts(dict(ChainMap(*counts)), memory_counts), shown)
+
+
+async def _read_made(target: GraphTarget, anchors: Sequence[Hit]) -> _MadeTags:
+    """The made tags of the anchors of a level. They have no past: the past is walked over given tags alone."""
+    hits = [] if target.past else [hit for hit in anchors if hit.memory.level is target.level]
+    tags = await read_made(target.graph, [hit.memory.node_id for hit in hits]) if hits else {}
+    names: dict[str, tuple[str, ...]] = {}
+    for memory_id, some in tags.items():
+        names[memory_id] = tuple(tag.name for tag in some)
+    shown = {TagKey(target.level, tag.name): tag.shown for some in tags.values() for tag in some}
+    return _MadeTags({hit.key: names.get(hit.memory.node_id, ()) for hit in hits}, shown)
 
 
 async def _count_tags(target: GraphTarget, tags: Iterable[TagKey]) -> dict[TagKey, int]:
     names = sorted(tag.name for tag in tags if tag.level is target.level)
-    counts = await tag_members(target.graph, names)
+    count = tag_members if target.past else count_carriers
+    counts = await count(target.graph, names)
     return {TagKey(target.level, name): count for name, count in counts.items()}
 
 
@@ -163,21 +189,25 @@ async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
     for level, target in question.view.targets.items():
         hit_ids = [hit.memory.node_id for hit in harvested.anchors if hit.memory.level is level]
         if hit_ids:
-            bridges = [
-                bridge
-                for bridge in harvested.bridges.values()
-                if bridge.level is level and not _is_crowded(bridge)
-            ]
+            tags = _followed(level, harvested)
             query = store.WALK_THEN if target.past else store.WALK_NOW
             pool = FILTERED_POOL if target.past and not question.values()["unfiltered"] else POOL
-            own = store.walk_values(hit_ids, bridges, starts=scoring.WALK_STARTS, pool=pool)
+            own = store.walk_values(hit_ids, tags, starts=scoring.WALK_STARTS, pool=pool)
             requests.append(QueryRequest("walk", target, query, {**question.values(), **own}))
     return await run_all(requests)
 
 
+def _followed(level: Level, harvested: Harvest) -> list[WeighedTag]:
+    return [
+        WeighedTag(tag.name, bridge.weight)
+        for tag, bridge in harvested.bridges.items()
+        if tag.level is level and not _is_crowded(bridge)
+    ]
+
+
 def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results: _Results) -> Associations:
     request = question.request
-    reached = {hit.key: hit for hit in (*_pool_hits(results.pools), *_walk_hits(results.walk))}
+    reached = {hit.key: hit for hit in (*_pool_hits(results.pools), *_walk_hits(results.walk, harvested))}
     direct = [
         replace(hit, paths=reached[hit.key].paths) if hit.key in reached else hit for hit in harvested.anchors
     ]
@@ -238,10 +268,12 @@ def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:
     return hits
 
 
-def _walk_hits(results: Iterable[QueryResult]) -> list[Hit]:
+def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[Hit]:
     hits: list[Hit] = []
     for result in results:
-        hits += map(Hit.from_row, store.read_walk(result.rows, result.level, result.request.known_to))
+        followed = [tag.name for tag in _followed(result.level, harvested)]
+        walked = store.read_walk(result.rows, result.level, result.request.known_to)
+        hits += (Hit.from_row(measured, followed) for measured in walked)
     return hits
 
 

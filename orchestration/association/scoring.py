@@ -29,13 +29,13 @@ MAX_BRIDGES: Final = 64
 LINK_SHARES: Final = (0.5, 0.3)
 """The share of an anchor's relevance that a memory one link and two links away gets. On the development
 conversations recall@10 was .64 without, and .71 to .73 with values from (.4, .2) to (.6, .3)."""
-TAG_SHARE: Final = 0.1
-"""A shared tag adds this × its weight to a score. With generated tags, .3 lowered recall@10 by .03, .1 hardly."""
+TAG_SHARE: Final = 0.4
+"""A shared tag adds this × its weight to a score. `benchmarks.tags` compares shares."""
 _DIGITS: Final = 6
 
 
 class TagKey(NamedTuple):
-    """A `#tag` or `@bucket` of one level."""
+    """A `#tag`, `@bucket` or made tag of one level, by the name of its node."""
 
     level: Level
     name: str
@@ -46,7 +46,7 @@ class Hit:
     """A memory that a query returned.
 
     `terms`: its length in words without stop words. `words`: its BM25. `boosted`: `words` was doubled. `paths`:
-    how links lead to it from anchors.
+    how links lead to it from anchors. `made`: the names of its made tags, of those that are followed.
     """
 
     memory: ConsciousnessNode
@@ -54,12 +54,14 @@ class Hit:
     words: float = 0.0
     boosted: bool = False
     paths: tuple[AnchorPath, ...] = ()
+    made: tuple[str, ...] = ()
 
     @classmethod
-    def from_row(cls, measured: MeasuredMemory) -> Hit:
-        """A hit from a row; counts the length if none is stored."""
+    def from_row(cls, measured: MeasuredMemory, followed: Sequence[str] = ()) -> Hit:
+        """A hit from a row; counts the length if none is stored. `followed`: the tags of the walk, in order."""
         length = count_terms(vars(measured.memory)) if measured.terms is None else measured.terms
-        return cls(measured.memory, length, paths=measured.paths)
+        made = tuple(followed[place] for place in measured.made)
+        return cls(measured.memory, length, paths=measured.paths, made=made)
 
     @property
     def key(self) -> Key:
@@ -67,7 +69,8 @@ class Hit:
 
     @property
     def tags(self) -> list[TagKey]:
-        return [TagKey(self.memory.level, name) for name in tag_names(self.memory.tags, self.memory.buckets)]
+        names = dict.fromkeys((*tag_names(self.memory.tags, self.memory.buckets), *self.made))
+        return [TagKey(self.memory.level, name) for name in names]
 
 
 class QueryTerms(NamedTuple):
@@ -133,13 +136,13 @@ def find_carriers(anchors: Sequence[Hit]) -> dict[TagKey, list[Hit]]:
 def harvest(
     anchors: Sequence[Hit],
     carriers: Mapping[TagKey, Sequence[Hit]],
-    tag_counts: Mapping[TagKey, int],
-    memory_counts: Mapping[Level, int],
+    counts: TagCounts,
+    shown: Mapping[TagKey, str],
 ) -> Harvest:
-    """Build the `Harvest`. `tag_counts`: how many memories have each tag; at least its carriers are counted."""
+    """Build the `Harvest`. `shown`: made tags as a reader sees them."""
     relevance = {hit.key: hit.words / anchors[0].words for hit in anchors}
     bridges = {
-        tag: _bridge(tag, max(tag_counts.get(tag, 0), len(hits)), relevance[hits[0].key], memory_counts)
+        tag: _bridge(tag, hits, relevance, counts).model_copy(update={"name": shown.get(tag, tag.name)})
         for tag, hits in carriers.items()
     }
     strongest = sorted(bridges, key=lambda tag: (-bridges[tag].weight, *tag))[:MAX_BRIDGES]
@@ -148,8 +151,21 @@ def harvest(
     )
 
 
-def _bridge(tag: TagKey, count: int, relevance: float, memory_counts: Mapping[Level, int]) -> Bridge:
-    weight = relevance * specificity(count, memory_counts.get(tag.level, 1))
+class TagCounts(NamedTuple):
+    """How many memories have each tag, given or made, and how many each level has."""
+
+    tags: Mapping[TagKey, int]
+    memories: Mapping[Level, int]
+
+
+def _bridge(tag: TagKey, hits: Sequence[Hit], relevance: Mapping[Key, float], counts: TagCounts) -> Bridge:
+    """A tag with the mean relevance of its memories × its specificity; at least its carriers are counted.
+
+    The mean tells a tag whose memories are mostly hits from one that a single hit has by chance.
+    """
+    count = max(counts.tags.get(tag, 0), len(hits))
+    mean = sum(relevance[hit.key] for hit in hits) / count
+    weight = mean * specificity(count, counts.memories.get(tag.level, 1))
     return Bridge(name=tag.name, level=tag.level, memories=count, weight=round(weight, _DIGITS))
 
 
@@ -183,7 +199,8 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
         boosted=hit.boosted,
         support=round(support, _DIGITS),
         plurality=round(plurality, _DIGITS),
-        bridges=tuple(tag.name for tag in bridges),
+        bridges=tuple(harvested.bridges[tag].name for tag in bridges),
+        made=tuple(harvested.bridges[tag].name for tag in bridges if tag.name in hit.made),
         around=tuple(dict.fromkeys(path.anchor_id for path in hit.paths if path.anchor_id in relevance)),
     )
 

@@ -75,7 +75,7 @@ def upkeep_deps(deps: Deps) -> Deps:
 
     What it stores is not read for names and feelings, and a graph that was erased meanwhile is not made anew.
     """
-    return replace(deps, names=False, appraisal="off", auto_tags=False, graphs=deps.graphs.existing_only())
+    return replace(deps, names=False, appraisal="off", graphs=deps.graphs.existing_only())
 
 
 async def run_job(job: Job, place: Place, deps: Deps, watch: Watch) -> RunRecord | None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import batched
 from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import uuid4
 
+import orjson
+
+from orchestration.appraisal.key_phrases import extract_phrases, tag_key
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
 from orchestration.writing.records import stored_tag_names
@@ -22,7 +26,7 @@ from substrate.engine import append_log
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
-from substrate.store import erasure, unfinished_erasures
+from substrate.store import erasure, made_tags, unfinished_erasures
 from substrate.store.erasure import ErasureMark
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget
 
@@ -206,7 +210,7 @@ async def _remove(target: ErasureTarget, store: ErasedStore, notes: dict[str, Er
 
 async def _remove_from(graph: Graph, target: ErasureTarget, notes: dict[str, ErasureNote]) -> Counter[str]:
     if target.kind == "memory":
-        return await erasure.erase_memories(graph, [target.id]) + await _remove_unused(graph)
+        return await _remove_memories([target.id], graph) + await _remove_unused(graph)
     if target.kind == "episode":
         return await _remove_episode(target.id, graph)
     return await erasure.erase_graph(graph, partial(unfinished_erasures.delete_graph, graph, notes))
@@ -223,12 +227,37 @@ async def _rewrite_log(store: ErasedStore) -> bool:
 async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
     removed: Counter[str] = Counter()
     while ids := await erasure.episode_memories(graph, episode_id):
-        removed += await erasure.erase_memories(graph, ids)
+        removed += await _remove_memories(ids, graph)
     ingestion = identifier(f"ingest:{episode_id}")
     links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
-    removed += links + await erasure.erase_memories(graph, lone_ids)
+    removed += links + await _remove_memories(lone_ids, graph)
     removed["receipts"] += await erasure.erase_receipts(graph, [episode_id], [ingestion])
     return removed + await _remove_unused(graph)
+
+
+async def _remove_memories(ids: Sequence[str], graph: Graph) -> Counter[str]:
+    """Remove memories, and first the made tags that may come from them.
+
+    A tag may have come to others from these texts. So each made tag with a word of them is removed everywhere;
+    upkeep makes those again that other texts give.
+    """
+    for some in batched(ids, erasure.MEMORIES_AT_ONCE):
+        names: set[str] = set()
+        for name, text, tags in await made_tags.read_told(graph, some):
+            names |= _tags_of_text(f"{name}. {text or ''}") | _tags_of_labels(orjson.loads(tags or "[]"))
+        await made_tags.forget_made_tags(graph, sorted(names))
+    return await erasure.erase_memories(graph, ids)
+
+
+def _tags_of_text(text: str) -> set[str]:
+    """The names of all tags that upkeep can make of a text."""
+    phrases = extract_phrases(text)
+    return {*(f"{made_tags.MADE}{key}" for key in phrases), *(f"#{phrase}" for phrase in phrases.values())}
+
+
+def _tags_of_labels(tags: Sequence[str]) -> set[str]:
+    """The names under which upkeep can give the tags of one memory to others."""
+    return {name for tag in tags for name in (f"{made_tags.MADE}{tag_key(tag)}", f"#{tag.strip()}")}
 
 
 async def _remove_unused(graph: Graph) -> Counter[str]:

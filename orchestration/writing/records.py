@@ -10,11 +10,9 @@ import orjson
 
 from orchestration.writing.passages import LONG, text_digest, trim_runaway
 from schemas.commands import Command, LinkRevision, Revision
-from schemas.memory import Source
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import emotion_trace, normal_emotions
 from substrate.store.rows import stored
-from substrate.stored_maps import json_text
 from substrate.text import STOP_WORDS, indexed_words, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
@@ -117,19 +115,6 @@ def given_tags(content: Mapping[str, Any]) -> Sequence[str]:
 def given_goal(content: Mapping[str, Any]) -> str:
     """The goal that the writer gave; empty for one that was read from the text, whose words are there anyway."""
     return "" if "goal" in (content.get("unset") or ()) else content.get("goal") or ""
-
-
-def wants_tags(row: Mapping[str, Any]) -> bool:
-    """True when a row is ingested text without tags."""
-    is_text = row["source"] == Source.INGESTION and row["node_type"] != "Session" and bool(row["description"])
-    return is_text and row["tags"] is None
-
-
-def add_tags(row: Mapping[str, Any], tags: Sequence[str]) -> dict[str, Any]:
-    """The row of a new memory with generated tags; `unset` then contains `tags`."""
-    unset = ",".join(name for name in (row["unset"], "tags") if name)
-    names = tag_names(tags, ()) + row["tag_names"]
-    return {**row, "tags": json_text(list(tags)), "unset": unset, "tag_names": names}
 
 
 def _listed(names: Any) -> Sequence[str]:

@@ -21,6 +21,7 @@ from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query, trace_role
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.store import rows
+from substrate.store.made_tags import MADE
 from substrate.store.upkeep import plan_shares
 from substrate.store.writer import in_halves
 
@@ -40,7 +41,8 @@ STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback", "Quarantine", "RetentionPolicy")
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset((*_BESIDE, "ConsciousnessNode", "Tag", *LONE_LABELS))
-KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *TRACE_TYPES))
+KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "MADE_TAG", "LINK", "PAST_LINK", *TRACE_TYPES))
+"""Made tags are not carried: upkeep makes them again."""
 VECTORS: Final = ("embedding", "emotion")
 
 _CARRIED_STAMP: Final = Query(
@@ -54,7 +56,8 @@ _HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN
 
 _PAGE: Final = Query(
     "carried_page",
-    "MATCH (n) WHERE id(n) > $after WITH n LIMIT $rows "
+    f"MATCH (n) WHERE id(n) > $after AND NOT ('Tag' IN labels(n) AND n.name STARTS WITH '{MADE}') "
+    "WITH n LIMIT $rows "
     "RETURN id(n), labels(n), CASE WHEN any(l IN labels(n) WHERE l IN $beside) THEN null ELSE properties(n) END, "
     "outdegree(n, 'HAD'), outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK') "
     "ORDER BY id(n)",

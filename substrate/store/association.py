@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.association import Bridge
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.connection.pool import Row
@@ -17,6 +16,9 @@ from substrate.store import rows
 
 MEASURED: Final = 20_000
 """The mean length of a memory is computed from the last so many nodes of the graph."""
+
+_MADE_WAY: Final = "m"
+"""Begins a way over a made tag; ways over links begin with a digit."""
 
 _MEAN: Final = (
     "CALL db.meta.stats() YIELD nodeCount "
@@ -46,12 +48,24 @@ ANCHORS_THEN: Final = Query(
 )
 
 
-def _tagged(*, now: bool) -> str:
-    condition = f"AND {visible('i')} AND {fits('i')} " if now else ""
+def _tagged_now() -> str:
+    """Memories with one of the tags; `way` names the made ones among them by their place in the list."""
+    return (
+        "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight, tag[2] AS place "
+        "MATCH (t)<-[g:TAGGED|MADE_TAG]-(i:ConsciousnessNode) "
+        "WITH i, sum(weight) AS weight, "
+        f"collect(CASE type(g) WHEN 'MADE_TAG' THEN '{_MADE_WAY}' + toString(place) ELSE null END) AS made "
+        f"WHERE NOT i.id IN $held AND {visible('i')} AND {fits('i')} "
+        "WITH i, made, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool "
+        "RETURN i, string.join(made, '|') AS way "
+    )
+
+
+def _tagged_then() -> str:
     return (
         "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight "
         "MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode) "
-        f"WITH i, sum(weight) AS weight WHERE NOT i.id IN $held {condition}"
+        "WITH i, sum(weight) AS weight WHERE NOT i.id IN $held "
         "WITH i, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i, null AS way "
     )
 
@@ -89,7 +103,7 @@ def _linked(*, now: bool) -> str:
 
 
 def _walk(*, now: bool) -> str:
-    branches = [_tagged(now=now), _linked(now=now)]
+    branches = [_tagged_now() if now else _tagged_then(), _linked(now=now)]
     if not now:
         branches.append(_once_tagged())
     record = f"WITH i AS m, ways WHERE {visible('m')} AND " if now else f"{records_of('i', 'm', 'ways')} WHERE "
@@ -101,7 +115,7 @@ def _walk(*, now: bool) -> str:
 
 WALK_NOW: Final = Query("walk_now", _walk(now=True))
 WALK_THEN: Final = Query("walk_then", _walk(now=False))
-"""For other moments: follows the tags that a memory has now, and those that its records had then."""
+"""For other moments: follows the given tags that a memory has now, and those that its records had then."""
 
 
 class AnchorPath(NamedTuple):
@@ -114,12 +128,13 @@ class AnchorPath(NamedTuple):
 class MeasuredMemory(NamedTuple):
     """A memory with its length `terms`, in words without stop words; None when no length is stored.
 
-    `paths`: the paths to it from anchors, shortest first.
+    `paths`: the paths to it from anchors, shortest first. `made`: places of its made tags among those followed.
     """
 
     memory: ConsciousnessNode
     terms: int | None
     paths: tuple[AnchorPath, ...] = ()
+    made: tuple[int, ...] = ()
 
 
 def read_mean_terms(anchor_rows: Sequence[Row]) -> float | None:
@@ -138,9 +153,16 @@ def read_anchors(
 
 
 def read_walk(walk_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[MeasuredMemory]:
-    """Read the memories in rows of `WALK_*`, with the paths to them."""
+    """Read the memories in rows of `WALK_*`, with the ways to them, such as `1turn-7|2turn-9|m3`.
+
+    A digit is the number of links from the anchor whose id follows; `m` is a made tag, by its place in the list.
+    """
     for ways, terms, *memory in walk_rows:
-        yield _measured(memory, terms, level, known_to)._replace(paths=_read_paths(ways))
+        parts = [way for way in (ways or "").split("|") if way]
+        yield _measured(memory, terms, level, known_to)._replace(
+            paths=tuple(sorted(AnchorPath(int(way[0]), way[1:]) for way in parts if way[0] != _MADE_WAY)),
+            made=tuple(sorted(int(way[1:]) for way in parts if way[0] == _MADE_WAY)),
+        )
 
 
 def read_memories(
@@ -156,19 +178,21 @@ def _measured(memory: Sequence[Any], terms: Any, level: Level, known_to: Instant
     return MeasuredMemory(node, None if terms is None else int(terms))
 
 
-def _read_paths(text: str | None) -> tuple[AnchorPath, ...]:
-    """Parse `1turn-7|2turn-9`: each path is a digit, the number of links, and the id of the anchor."""
-    return tuple(sorted(AnchorPath(int(way[0]), way[1:]) for way in (text or "").split("|") if way))
+class WeighedTag(NamedTuple):
+    """A tag that is followed, by the name of its node, and its weight, 0 to 1."""
+
+    name: str
+    weight: float
 
 
-def walk_values(hit_ids: Sequence[str], bridges: Sequence[Bridge], *, starts: int, pool: int) -> dict[str, Any]:
+def walk_values(hit_ids: Sequence[str], tags: Sequence[WeighedTag], *, starts: int, pool: int) -> dict[str, Any]:
     """The parameters of `WALK_*`. Links are followed from the first `starts` hits; tags give at most `pool`."""
     return {
         "from": list(dict.fromkeys(hit_ids[:starts])),
         "held": list(dict.fromkeys(hit_ids)),
-        "tags": [[bridge.name, bridge.weight] for bridge in bridges],
-        "quoted_tags": [_in_json(bridge.name) for bridge in bridges if bridge.name[0] == "#"],
-        "quoted_buckets": [_in_json(bridge.name) for bridge in bridges if bridge.name[0] == "@"],
+        "tags": [[tag.name, tag.weight, place] for place, tag in enumerate(tags)],
+        "quoted_tags": [_in_json(tag.name) for tag in tags if tag.name[0] == "#"],
+        "quoted_buckets": [_in_json(tag.name) for tag in tags if tag.name[0] == "@"],
         "pool": pool,
     }
 

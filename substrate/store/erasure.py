@@ -78,7 +78,7 @@ ERASE_RECEIPTS: Final = Query(
     "WITH collect(c) AS gone FOREACH (c IN gone | DELETE c) RETURN size(gone)",
 )
 
-BARE_TAGS: Final = Query("erase_bare", "MATCH (g:Tag) WHERE indegree(g, 'TAGGED') = 0 RETURN g.name")
+BARE_TAGS: Final = Query("erase_bare", "MATCH (g:Tag) WHERE indegree(g, ['TAGGED', 'MADE_TAG']) = 0 RETURN g.name")
 
 PAST_TAGS: Final = Query(
     "erase_past_tags",
@@ -88,7 +88,7 @@ PAST_TAGS: Final = Query(
 
 ERASE_BARE_TAGS: Final = Query(
     "erase_bare_tags",
-    "MATCH (g:Tag) WHERE g.name IN $names AND indegree(g, 'TAGGED') = 0 "
+    "MATCH (g:Tag) WHERE g.name IN $names AND indegree(g, ['TAGGED', 'MADE_TAG']) = 0 "
     "WITH collect(g) AS gone FOREACH (g IN gone | DELETE g) RETURN size(gone)",
 )
 

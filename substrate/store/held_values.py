@@ -48,7 +48,8 @@ VALUES: Final = {
 
 LABELS: Final = Query(
     "labels",
-    f"MATCH (t:Tag) WITH t.name AS name, indegree(t, 'TAGGED') AS held "
+    "MATCH (t:Tag) WITH t.name AS name, indegree(t, 'TAGGED') AS held, indegree(t, 'MADE_TAG') AS made "
+    "WHERE held > 0 OR made = 0 "
     f"RETURN name ORDER BY held DESC, name LIMIT {MOST_VALUES}",
 )
 """`#tags` and `@buckets`, the most frequent first."""

@@ -219,24 +219,16 @@ async def read_felt(graph: Graph, ids: Sequence[str]) -> dict[str, dict[str, Any
 
 
 TAG_SIZES: Final = Query(
-    "tag_sizes",
-    "CALL db.meta.stats() YIELD labels WITH labels.ConsciousnessNode AS size "
-    "OPTIONAL MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED'), size ORDER BY t.name",
+    "tag_sizes", "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED') ORDER BY t.name"
 )
-"""How many memories have each of the tags now, and how many there are; one row without a name if none is there."""
-
-
-async def tag_sizes(graph: Graph, names: Sequence[str]) -> tuple[dict[str, int], int]:
-    """Number of memories by tag, for tags given as `#tag` and returned as `tag`, and of all memories."""
-    rows = await graph.read(TAG_SIZES, names=list(names))
-    return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
+"""How many memories have each of the tags now by their writers; made tags do not count."""
 
 
 async def tag_members(graph: Graph, names: Sequence[str]) -> dict[str, int]:
     """How many memories have each of these `#tags` and `@buckets` now; names that were never used are left out."""
     if not names:
         return {}
-    return {str(row[0]): int(row[1]) for row in await graph.read(TAG_SIZES, names=list(names)) if row[0]}
+    return {str(row[0]): int(row[1]) for row in await graph.read(TAG_SIZES, names=list(names))}
 
 
 async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None:

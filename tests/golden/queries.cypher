@@ -1,6 +1,19 @@
 // Every query of the store, by name, as it is sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `:params` lists the parameters of the query below it.
 
+// add_made_tags
+// :params $rows, $run
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.id})
+WITH r, n
+OPTIONAL MATCH (n)-[old:MADE_TAG]->(:Tag {name: r.name})
+WITH r, n, old
+WHERE old IS NULL
+MERGE (g:Tag {name: r.name})
+ON CREATE SET g.shown = r.shown
+CREATE (n)-[:MADE_TAG {run: $run}]->(g)
+RETURN count(n);
+
 // add_passages
 // :params $digest, $memory_id, $rows
 MATCH (n:ConsciousnessNode {id: $memory_id})
@@ -315,7 +328,7 @@ RETURN n.id, m.id, properties(e);
 // carried_page
 // :params $after, $beside, $rows
 MATCH (n)
-WHERE id(n) > $after
+WHERE id(n) > $after AND NOT ('Tag' IN labels(n) AND n.name STARTS WITH '~')
 WITH n
 LIMIT $rows
 RETURN id(n), labels(n), CASE WHEN any(l IN labels(n) WHERE l IN $beside) THEN null ELSE properties(n) END,
@@ -926,6 +939,19 @@ FOREACH (f IN those |
 )
 RETURN size(those);
 
+// drop_made_tags
+// :params $rows
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.id})
+WITH r, n
+MATCH (n)-[g:MADE_TAG]->(t:Tag)
+WHERE t.name = r.name
+WITH collect(g) AS gone
+FOREACH (g IN gone |
+  DELETE g
+)
+RETURN size(gone);
+
 // drop_otherpassagetrace_embedding
 DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding);
 
@@ -947,6 +973,17 @@ MATCH (q:QualitySummary)
 WHERE q.swept_at IN $times OR q.id IN $ids
 DELETE q
 RETURN count(q);
+
+// drop_unused_made_tags
+// :params $names
+MATCH (t:Tag)
+WHERE t.name IN $names AND t.name STARTS
+WITH '~' AND indegree(t, 'MADE_TAG') = 0
+WITH collect(t) AS gone
+FOREACH (t IN gone |
+  DELETE t
+)
+RETURN size(gone);
 
 // end_offers
 // :params $run
@@ -972,13 +1009,13 @@ RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n
 
 // erase_bare
 MATCH (g:Tag)
-WHERE indegree(g, 'TAGGED') = 0
+WHERE indegree(g, ['TAGGED', 'MADE_TAG']) = 0
 RETURN g.name;
 
 // erase_bare_tags
 // :params $names
 MATCH (g:Tag)
-WHERE g.name IN $names AND indegree(g, 'TAGGED') = 0
+WHERE g.name IN $names AND indegree(g, ['TAGGED', 'MADE_TAG']) = 0
 WITH collect(g) AS gone
 FOREACH (g IN gone |
   DELETE g
@@ -2141,6 +2178,20 @@ SET s.version = 1, s.valid_at = told, s.invalid_at = $open, s.created_at = told,
     m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END
 RETURN id(s);
 
+// forget_made_tags
+// :params $names, $rows
+UNWIND $names AS name
+MATCH (t:Tag {name: name})
+WITH t
+MATCH (t)<-[g:MADE_TAG]-()
+WITH g
+LIMIT $rows
+WITH collect(g) AS gone
+FOREACH (g IN gone |
+  DELETE g
+)
+RETURN size(gone);
+
 // forget_revaluations
 // :params $ids
 MATCH (a:Revaluation)
@@ -2156,6 +2207,12 @@ CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text);
 
 // fulltext_past
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
+
+// given_tags
+// :params $names
+MATCH (g:Tag)
+WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
+RETURN g.name, indegree(g, 'TAGGED');
 
 // graph_now
 // :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -2876,7 +2933,8 @@ RETURN n.version, n.valid_at, min(p.valid_at);
 
 // labels
 MATCH (t:Tag)
-WITH t.name AS name, indegree(t, 'TAGGED') AS held
+WITH t.name AS name, indegree(t, 'TAGGED') AS held, indegree(t, 'MADE_TAG') AS made
+WHERE held > 0 OR made = 0
 RETURN name
 ORDER BY held DESC, name
 LIMIT 2000;
@@ -3537,6 +3595,24 @@ WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = 
 RETURN e.id, t.id
 ORDER BY e.id;
 
+// made_tags_of
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:MADE_TAG]->(t:Tag)
+RETURN n.id, t.name, coalesce(t.shown, t.name), indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG')
+ORDER BY n.id, t.name;
+
+// made_tags_of_run
+// :params $after, $last, $run
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND id(n) <= $last
+WITH n
+MATCH (n)-[g:MADE_TAG]->(t:Tag)
+WHERE g.run = $run
+RETURN n.id, t.name;
+
 // mark_long_text
 // :params $digest, $memory_id, $open, $seen
 MATCH (n:ConsciousnessNode {id: $memory_id})
@@ -3683,6 +3759,19 @@ RETURN n.fingerprint, i.version, coalesce(i.versions, i.version),
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
+
+// memories_of_graph
+CALL db.meta.stats()
+YIELD labels
+RETURN labels.ConsciousnessNode;
+
+// memories_of_run
+// :params $after, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+RETURN max(id(n)), count(n);
 
 // memory
 // :params $id
@@ -3866,6 +3955,23 @@ WITH i, m
 WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from
 RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
+
+// near_for_tags
+// :params $ids, $k, $known_from, $known_to, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAS_TRACE]->(own:Trace)
+WHERE own.embedding IS NOT NULL
+WITH n, own
+CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, own.embedding)
+YIELD node AS t, score
+MATCH (m:ConsciousnessNode)-[:HAS_TRACE]->(t)
+WHERE m.id <> n.id AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+    AND (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+RETURN n.id, m.id, 1.0 - score, m.node_type, CASE WHEN m.speaker IS NULL THEN m.name ELSE null END,
+    left(m.description, 2000), m.tags, m.unset;
 
 // node_types
 MATCH (m:ConsciousnessNode)
@@ -9568,14 +9674,32 @@ SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.genera
     m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving'
 RETURN lacking;
 
+// tag_carriers
+// :params $names
+MATCH (t:Tag)
+WHERE t.name IN $names
+RETURN t.name, indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG');
+
+// tag_page
+// :params $after, $known_from, $known_to, $rows, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[:MADE_TAG]->(g:Tag)
+WITH n, collect(g.name) AS made
+RETURN id(n), n.id, n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
+    AND n.expired_at > $known_from
+    AND (n.unset IS NULL OR NOT n.unset STARTS WITH 'name,' OR coalesce(n.description, '') <> ''),
+    n.node_type, CASE WHEN n.speaker IS NULL THEN n.name ELSE null END, left(n.description, 2000), n.tags,
+    n.unset, made
+ORDER BY id(n);
+
 // tag_sizes
 // :params $names
-CALL db.meta.stats()
-YIELD labels
-WITH labels.ConsciousnessNode AS size
-OPTIONAL MATCH (t:Tag)
+MATCH (t:Tag)
 WHERE t.name IN $names
-RETURN t.name, indegree(t, 'TAGGED'), size
+RETURN t.name, indegree(t, 'TAGGED')
 ORDER BY t.name;
 
 // take_back_feedback
@@ -9700,6 +9824,16 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// told_by
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, collect(p) AS past
+UNWIND past + [n] AS r
+RETURN r.name, left(r.description, 2000), r.tags;
 
 // told_earlier
 // :params $ids, $known_to, $open, $valid_to
@@ -11419,9 +11553,10 @@ RETURN n.id, n.version, n.valid_at, n.invalid_at, n.created_at, n.expired_at, p.
 CALL {
   UNWIND $tags AS tag
   MATCH (t:Tag {name: tag[0]})
-  WITH t, tag[1] AS weight
-  MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode)
-  WITH i, sum(weight) AS weight
+  WITH t, tag[1] AS weight, tag[2] AS place
+  MATCH (t)<-[g:TAGGED|MADE_TAG]-(i:ConsciousnessNode)
+  WITH i, sum(weight) AS weight,
+      collect(CASE type(g) WHEN 'MADE_TAG' THEN 'm' + toString(place) ELSE null END) AS made
   WHERE NOT i.id IN $held AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
       AND i.created_at < $known_to AND i.expired_at > $known_from AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
@@ -11429,10 +11564,10 @@ CALL {
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
       AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
-  WITH i, weight
+  WITH i, made, weight
   ORDER BY weight DESC, i.valid_at DESC, i.id
   LIMIT $pool
-  RETURN i, null AS way
+  RETURN i, string.join(made, '|') AS way
   UNION ALL
   MATCH (a:ConsciousnessNode)
   WHERE a.id IN $from
@@ -11608,6 +11743,19 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
+
+// word_counts
+// :params $words
+UNWIND $words AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found;
 
 // work_states
 // :params $characters, $ids, $open, $valid_from, $valid_to

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import bm25s
 import pytest
 
 from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
-from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats import ParsedFiles
-from orchestration.ingestion.pipeline import ingest
 from schemas.association import Associations, TagWalk
-from schemas.commands import Supersede
-from schemas.memory import ConsciousnessNode
-from tests.integration.store import NOW, carried, moment, relate, remember, stored
+from tests.integration.store import NOW, relate, remember, stored
 
 WORDS = ["kettle", "lantern", "harbour", "violin", "copper", "meadow", "thunder", "saddle"]
 LATER = NOW + 1000
@@ -77,68 +71,3 @@ async def test_a_memory_linked_with_everything_is_no_bridge(deps: Deps, fresh_ci
     await stored(deps, hub, *many, *links)
     found = await walk(deps, fresh_citizen, "kettle")
     assert [len(found.anchors), len(found.neighbours)] == [1, 0]
-
-
-TALK = [
-    ("Ada", "The lantern festival starts tomorrow."),
-    ("Luca", "I painted a paper lantern."),
-    ("Ada", "Mine broke at the festival."),
-]
-
-
-async def kept(deps: Deps, citizen: str, memory_id: str) -> ConsciousnessNode:
-    memory = await carried(deps, citizen, memory_id)
-    assert memory is not None
-    return memory
-
-
-async def ingested(deps: Deps, citizen: str, talk: list[tuple[str, str]], episode: str = "e") -> None:
-    turns = tuple(Turn(f"{i}", speaker, text) for i, (speaker, text) in enumerate(talk))
-    report = await ingest(
-        ParsedFiles((Episode(episode, citizen, (Session("s", "s", moment(1), turns),)),)), deps, NOW
-    )
-    assert report.refused == 0
-
-
-async def test_ingestion_makes_tags_where_asked_and_marks_them(deps: Deps, fresh_citizen: str) -> None:
-    tagging = replace(deps, auto_tags=True)
-    await ingested(tagging, fresh_citizen, TALK)
-    first = await kept(deps, fresh_citizen, "e:0")
-    assert {"lantern", "festival"} <= set(first.tags)
-    assert "tags" in first.unset
-    session = await kept(deps, fresh_citizen, "e:s")
-    assert (session.tags, "tags" in session.unset) == ((), False)
-    await ingested(tagging, fresh_citizen, [("Mo", "Extraordinarily bright lanterns!")], "later")
-    later = await kept(deps, fresh_citizen, "later:0")
-    assert later.tags[0] == "lantern"
-    found = await walk(deps, fresh_citizen, "festival")
-    turns = [one for one in found.neighbours if one.memory.node_type == "Turn"]
-    assert [(one.memory.node_id, one.bridges) for one in turns] == [
-        ("e:1", ("#lantern",)),
-        ("later:0", ("#lantern",)),
-    ]
-    assert not any(one.boosted for one in found.anchors)
-
-
-async def test_tags_that_the_writer_gave_stay_his(deps: Deps, fresh_citizen: str) -> None:
-    tagging = replace(deps, auto_tags=True)
-    own = remember(fresh_citizen, "own", description="A lantern", tags=["mine"], source="ingestion")
-    plain = remember(fresh_citizen, "plain", description="A lantern", source="ingestion")
-    spoken = remember(fresh_citizen, "spoken", description="A lantern")
-    await stored(tagging, own, plain, spoken)
-    made = {one: await kept(deps, fresh_citizen, one) for one in ("own", "plain", "spoken")}
-    assert {one: memory.tags for one, memory in made.items()} == {
-        "own": ("mine",),
-        "plain": ("lantern",),
-        "spoken": (),
-    }
-    change = Supersede(citizen_id=fresh_citizen, id="plain", tags=("chosen",))
-    await stored(deps, change, now=LATER)
-    after = await kept(deps, fresh_citizen, "plain")
-    assert (after.tags, "tags" in after.unset) == (("chosen",), False)
-
-
-async def test_nothing_is_tagged_unless_asked(deps: Deps, fresh_citizen: str) -> None:
-    await ingested(deps, fresh_citizen, TALK)
-    first = await kept(deps, fresh_citizen, "e:0")
-    assert (first.tags, "tags" in first.unset) == ((), False)

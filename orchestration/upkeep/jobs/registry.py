@@ -10,9 +10,11 @@ from orchestration.upkeep.jobs.erasure import Erasure
 from orchestration.upkeep.jobs.retention import Retention
 from orchestration.upkeep.jobs.revaluation import RevaluationJob
 from orchestration.upkeep.jobs.sweep import SweepJob
+from orchestration.upkeep.jobs.tags import TagsJob
 
 JOBS: Final[Sequence[Job]] = (
     SweepJob(),
+    TagsJob(),
     Retention(),
     Erasure(),
     RevaluationJob(),

@@ -15,6 +15,7 @@ from orchestration.association.scoring import (
     TAG_SHARE,
     Hit,
     QueryTerms,
+    TagCounts,
     TagKey,
     associate_hit,
     fill_budget,
@@ -40,12 +41,12 @@ QUERY = QueryTerms(
 
 
 def hit(node_id: str, words: float = 1.0, **fields: Any) -> Hit:
-    paths = fields.pop("paths", ())
-    return Hit(a_node(node_id=node_id, **fields), 3, words=words, paths=paths)
+    paths, made = fields.pop("paths", ()), fields.pop("made", ())
+    return Hit(a_node(node_id=node_id, **fields), 3, words=words, paths=paths, made=made)
 
 
 def harvested(*anchors: Hit, counts: dict[TagKey, int] | None = None) -> Any:
-    return harvest(anchors, find_carriers(anchors), counts or {}, {Level.N1: 100})
+    return harvest(anchors, find_carriers(anchors), TagCounts(counts or {}, {Level.N1: 100}), {})
 
 
 def test_a_length_that_was_not_stored_is_counted_without_stop_words() -> None:
@@ -89,11 +90,25 @@ def test_a_rarer_tag_is_more_specific(one: int, other: int) -> None:
     assert (one < other) == (specificity(one, size) > specificity(other, size))
 
 
-def test_a_bridge_weighs_as_much_as_its_best_carrier_and_its_specificity() -> None:
+def test_a_bridge_weighs_as_much_as_its_memories_on_the_mean_and_its_specificity() -> None:
+    """By hand: two of its nine memories are hits, with 1 and .5 of the best relevance."""
     garden = TagKey(Level.N1, "#garden")
-    found = harvested(hit("best", 4.0), hit("next", 2.0, tags=("garden",)), counts={garden: 9})
-    bridge = found.bridges[garden]
-    assert (bridge.memories, bridge.weight) == (9, pytest.approx(0.5 * specificity(9, 100), abs=1e-6))
+    anchors = (hit("best", 4.0, tags=("garden",)), hit("next", 2.0, tags=("garden",)))
+    bridge = harvested(*anchors, counts={garden: 9}).bridges[garden]
+    assert (bridge.memories, bridge.weight) == (9, pytest.approx(1.5 / 9 * specificity(9, 100), abs=1e-6))
+
+
+def test_a_made_tag_leads_as_a_given_one_does_and_is_shown_as_made() -> None:
+    lamp = TagKey(Level.N1, "~lamp")
+    anchors = (hit("best", 4.0, made=("~lamp",)),)
+    found = harvest(anchors, find_carriers(anchors), TagCounts({lamp: 2}, {Level.N1: 100}), {lamp: "~lamps"})
+    result = associate_hit(hit("other", 0.0, made=("~lamp",)), found)
+    assert (result.bridges, result.made) == (("~lamps",), ("~lamps",))
+    assert result.support == pytest.approx(TAG_SHARE * found.bridges[lamp].weight, abs=1e-6)
+
+
+def test_a_tag_that_is_given_and_made_counts_once() -> None:
+    assert hit("m", tags=("lamp",), made=("#lamp",)).tags == [TagKey(Level.N1, "#lamp")]
 
 
 def test_only_the_strongest_bridges_stay() -> None:
@@ -104,7 +119,7 @@ def test_only_the_strongest_bridges_stay() -> None:
 
 
 def test_support_comes_over_the_shortest_link_of_each_anchor_and_over_tags_of_others() -> None:
-    """By hand: .5 of the best, .3 of the next (half as relevant), and a tenth of the weight of the shared tag."""
+    """By hand: .5 of the best, .3 of the next (half as relevant), and a share of the weight of the shared tag."""
     garden = TagKey(Level.N1, "#garden")
     found = harvested(hit("best", 4.0, tags=("garden",)), hit("next", 2.0), counts={garden: 2})
     paths = (AnchorPath(1, "best"), AnchorPath(2, "best"), AnchorPath(2, "next"), AnchorPath(2, "unknown"))

@@ -1,0 +1,262 @@
+"""Made tags: edges of type MADE_TAG beside the records, with the id of the run of upkeep that made them.
+
+They lead to the node of a given tag (`#tag`) where the graph has one, else to a node of their own: `~` and the
+stems, so that all forms of a word are one tag; its property `shown` is the tag as a reader sees it. No record, no
+version and no filter knows of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import batched
+from typing import Any, Final, NamedTuple
+
+from schemas.temporal import Instant, Scope
+from substrate.connection.pool import Row
+from substrate.cypher.fragments import tells, visible
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+
+MADE: Final = "~"
+"""The first character of the name of a tag that nobody gave."""
+TEXT_READ: Final = 2000
+"""Characters of a text that are read for its tags."""
+MOST_COUNTED: Final = 251
+"""Memories with a word are counted up to this number."""
+EDGES_AT_ONCE: Final = 1000
+NAMES_AT_ONCE: Final = 500
+MEMORIES_AT_ONCE: Final = 500
+
+
+def _text(name: str) -> str:
+    """Columns: type, title (not of what was said), text, tags and what the writer left out."""
+    title = f"CASE WHEN {name}.speaker IS NULL THEN {name}.name ELSE null END"
+    return f"{name}.node_type, {title}, left({name}.description, {TEXT_READ}), {name}.tags, {name}.unset"
+
+
+TAG_PAGE: Final = Query(
+    "tag_page",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows "
+    "OPTIONAL MATCH (n)-[:MADE_TAG]->(g:Tag) WITH n, collect(g.name) AS made "
+    f"RETURN id(n), n.id, {visible('n')} AND {tells('n')}, {_text('n')}, made ORDER BY id(n)",
+)
+"""The next memories with the names of their made tags. Third column: whether they hold now and say something."""
+
+NEAR: Final = Query(
+    "near_for_tags",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(own:Trace) "
+    "WHERE own.embedding IS NOT NULL WITH n, own "
+    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, own.embedding) YIELD node AS t, score "
+    "MATCH (m:ConsciousnessNode)-[:HAS_TRACE]->(t) "
+    f"WHERE m.id <> n.id AND {visible('m')} AND {tells('m')} "
+    f"RETURN n.id, m.id, 1.0 - score, {_text('m')}",
+)
+"""The memories most like each of these."""
+
+WORD_COUNTS: Final = Query(
+    "word_counts",
+    "UNWIND $words AS word CALL { WITH word "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word) YIELD node "
+    f"WITH node LIMIT {MOST_COUNTED} RETURN count(node) AS found }} RETURN word, found",
+)
+
+SIZE: Final = Query("memories_of_graph", "CALL db.meta.stats() YIELD labels RETURN labels.ConsciousnessNode")
+
+GIVEN: Final = Query(
+    "given_tags",
+    "MATCH (g:Tag) WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0 RETURN g.name, indegree(g, 'TAGGED')",
+)
+
+ADD: Final = Query(
+    "add_made_tags",
+    "UNWIND $rows AS r MATCH (n:ConsciousnessNode {id: r.id}) WITH r, n "
+    "OPTIONAL MATCH (n)-[old:MADE_TAG]->(:Tag {name: r.name}) WITH r, n, old WHERE old IS NULL "
+    "MERGE (g:Tag {name: r.name}) ON CREATE SET g.shown = r.shown "
+    "CREATE (n)-[:MADE_TAG {run: $run}]->(g) RETURN count(n)",
+)
+
+DROP: Final = Query(
+    "drop_made_tags",
+    "UNWIND $rows AS r MATCH (n:ConsciousnessNode {id: r.id}) WITH r, n "
+    "MATCH (n)-[g:MADE_TAG]->(t:Tag) WHERE t.name = r.name WITH collect(g) AS gone "
+    "FOREACH (g IN gone | DELETE g) RETURN size(gone)",
+)
+
+DROP_UNUSED: Final = Query(
+    "drop_unused_made_tags",
+    f"MATCH (t:Tag) WHERE t.name IN $names AND t.name STARTS WITH '{MADE}' AND indegree(t, 'MADE_TAG') = 0 "
+    "WITH collect(t) AS gone FOREACH (t IN gone | DELETE t) RETURN size(gone)",
+)
+
+NEXT_MEMORIES: Final = Query(
+    "memories_of_run",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows RETURN max(id(n)), count(n)",
+)
+
+OF_RUN: Final = Query(
+    "made_tags_of_run",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after AND id(n) <= $last WITH n "
+    "MATCH (n)-[g:MADE_TAG]->(t:Tag) WHERE g.run = $run RETURN n.id, t.name",
+)
+
+OF_MEMORIES: Final = Query(
+    "made_tags_of",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:MADE_TAG]->(t:Tag) "
+    "RETURN n.id, t.name, coalesce(t.shown, t.name), indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG') "
+    "ORDER BY n.id, t.name",
+)
+"""The made tags of memories, each with the number of memories that have it, given or made."""
+
+CARRIERS: Final = Query(
+    "tag_carriers",
+    "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG')",
+)
+
+TOLD: Final = Query(
+    "told_by",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) "
+    f"WITH n, collect(p) AS past UNWIND past + [n] AS r RETURN r.name, left(r.description, {TEXT_READ}), r.tags",
+)
+"""Names, texts and tags (as JSON) of all records of memories."""
+
+FORGET: Final = Query(
+    "forget_made_tags",
+    "UNWIND $names AS name MATCH (t:Tag {name: name}) WITH t MATCH (t)<-[g:MADE_TAG]-() WITH g LIMIT $rows "
+    "WITH collect(g) AS gone FOREACH (g IN gone | DELETE g) RETURN size(gone)",
+)
+
+
+class TextRow(NamedTuple):
+    """A memory as tags are made of it. `tags` and `unset` are in stored form."""
+
+    id: str
+    node_type: str
+    text: str
+    tags: str | None
+    unset: str | None
+
+
+class PageRow(NamedTuple):
+    """A memory of a page. `present`: it holds now and tells something. `made`: the names of its made tags."""
+
+    place: int
+    memory: TextRow
+    present: bool
+    made: tuple[str, ...]
+
+
+class NearRow(NamedTuple):
+    """A memory near another, whose id is `of`. `likeness`: cosine similarity, -1 to 1."""
+
+    of: str
+    likeness: float
+    memory: TextRow
+
+
+class MadeTag(NamedTuple):
+    """A made tag. `name`: of its node, `#given` or `~stems`; `shown`: as a reader sees it.
+
+    `memories`: how many have it, given or made.
+    """
+
+    name: str
+    shown: str
+    memories: int = 0
+
+
+async def read_page(graph: Graph, after: int, rows: int, now: Instant) -> list[PageRow]:
+    """Return the next memories after the internal id `after`; empty at the end."""
+    found = await graph.read_typed(TAG_PAGE, after=after, rows=rows, **Scope.current(now).bounds())
+    return [PageRow(row[0], _text_row(row[1], row[3:8]), bool(row[2]), tuple(sorted(row[8]))) for row in found]
+
+
+async def read_near(graph: Graph, ids: Sequence[str], k: int, now: Instant) -> list[NearRow]:
+    """Return the memories that hold now among the `k` most like each of these."""
+    found = await graph.read_typed(NEAR, ids=list(ids), k=k, **Scope.current(now).bounds())
+    return [NearRow(row[0], float(row[2]), _text_row(row[1], row[3:])) for row in found if row[2] is not None]
+
+
+def _text_row(memory_id: str, columns: Sequence[Any]) -> TextRow:
+    node_type, title, text, tags, unset = columns
+    return TextRow(memory_id, node_type, ". ".join(part for part in (title, text) if part), tags, unset)
+
+
+async def count_words(graph: Graph, words: Sequence[str]) -> dict[str, int]:
+    """How many memories hold each full-text query, at most `MOST_COUNTED`."""
+    return {str(word): int(found) for word, found in await graph.read(WORD_COUNTS, words=list(words))}
+
+
+async def count_memories(graph: Graph) -> int:
+    """How many memories the graph has."""
+    return int((await graph.read(SIZE))[0][0] or 0)
+
+
+async def read_given(graph: Graph, names: Iterable[str]) -> dict[str, int]:
+    """Of these `#tags`, those that memories have by their writers, with the number of memories."""
+    return {str(name): int(count) for name, count in await graph.read(GIVEN, names=sorted(names))}
+
+
+async def add_made_tags(graph: Graph, tags: Mapping[str, Sequence[MadeTag]], run_id: str) -> int:
+    """Add tags to memories by their ids; returns how many they did not have."""
+    added = [
+        {"id": memory_id, "name": tag.name, "shown": tag.shown if tag.name[0] == MADE else None}
+        for memory_id, made in tags.items()
+        for tag in made
+    ]
+    return await _change(graph, ADD, rows=added, run=run_id) if added else 0
+
+
+async def drop_made_tags(graph: Graph, names: Mapping[str, Sequence[str]]) -> int:
+    """Take made tags by name from memories by their ids, and the nodes that no memory needs any more."""
+    dropped = [{"id": memory_id, "name": name} for memory_id, made in names.items() for name in made]
+    if not dropped:
+        return 0
+    count = await _change(graph, DROP, rows=dropped)
+    await _change(graph, DROP_UNUSED, names=sorted({row["name"] for row in dropped}))
+    return count
+
+
+async def read_made(graph: Graph, ids: Sequence[str]) -> dict[str, list[MadeTag]]:
+    """The made tags of memories by their ids; memories without any are left out."""
+    tags: dict[str, list[MadeTag]] = {}
+    for memory_id, name, shown, memories in await graph.read(OF_MEMORIES, ids=list(ids)):
+        tags.setdefault(str(memory_id), []).append(MadeTag(str(name), str(shown), int(memories)))
+    return tags
+
+
+async def count_carriers(graph: Graph, names: Sequence[str]) -> dict[str, int]:
+    """How many memories have each of these tags, given or made; unknown names are left out."""
+    if not names:
+        return {}
+    return {str(name): int(count) for name, count in await graph.read(CARRIERS, names=list(names))}
+
+
+async def next_of_run(graph: Graph, after: int, run_id: str) -> tuple[int | None, dict[str, list[str]]]:
+    """The made tags of a run in the next memories, and the last internal id of these; None at the end."""
+    [(last, count)] = await graph.read_typed(NEXT_MEMORIES, after=after, rows=MEMORIES_AT_ONCE)
+    if not count:
+        return None, {}
+    tags: dict[str, list[str]] = {}
+    for memory_id, name in await graph.read(OF_RUN, after=after, last=last, run=run_id):
+        tags.setdefault(str(memory_id), []).append(str(name))
+    return int(last), tags
+
+
+async def read_told(graph: Graph, ids: Sequence[str]) -> list[Row]:
+    """The name, the text and the tags (as JSON) of every record of these memories."""
+    return await graph.read_typed(TOLD, ids=list(ids))
+
+
+async def forget_made_tags(graph: Graph, names: Sequence[str]) -> int:
+    """Take the made tags of these names from all memories, and their nodes; returns how many were taken."""
+    taken = 0
+    for some in batched(names, NAMES_AT_ONCE):
+        while gone := await _change(graph, FORGET, names=list(some), rows=EDGES_AT_ONCE):
+            taken += gone
+        await _change(graph, DROP_UNUSED, names=list(some))
+    return taken
+
+
+async def _change(graph: Graph, query: Query, **values: object) -> int:
+    rows = await graph.write(query, **values)
+    return int(rows[0][0]) if rows else 0
