@@ -76,10 +76,15 @@ def show(answer: Associations, console: Console) -> None:
         console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 
 
+def _name_tag(name: str, match: Associated) -> str:
+    """A tag; a given tag that upkeep made for this memory is marked as `~` marks those that nobody gave."""
+    return f"{name} (made)" if name in match.made and not name.startswith("~") else name
+
+
 def _show_match(match: Associated, console: Console) -> None:
     memory = match.memory
     reasons = [f"words {match.words:.2f}{' (doubled)' if match.boosted else ''}"] if match.words else []
-    reasons += [f"tags {', '.join(match.bridges[:4])}"] if match.bridges else []
+    reasons += [f"tags {', '.join(_name_tag(name, match) for name in match.bridges[:4])}"] if match.bridges else []
     reasons += [f"beside {', '.join(match.around[:2])}"] if match.around else []
     reasons += [f"plurality {match.plurality:.2f}"] if match.plurality else []
     console.print(

@@ -108,7 +108,7 @@ async def test_a_page_kept_twice_changes_nothing(deps: Deps, fresh_citizen: str)
     context = JobContext(deps, Level.N1, fresh_citizen, "run", LATER)
     page = await TagsJob().plan(context, None)
     assert await edges(deps, fresh_citizen) == []
-    assert {line.split(": + ~")[0] for line in page.shown} == set(TALK)
+    assert set() < {line.split(": + ~")[0] for line in page.shown} < set(TALK)
     first, second = await TagsJob().keep(context, page), await TagsJob().keep(context, page)
     assert first > second == 0
     assert (await TagsJob().plan(context, None)).beside == ()

@@ -28,10 +28,11 @@ from substrate.store import made_tags
 from substrate.store.made_tags import MadeTag, PageRow, TextRow
 from substrate.text import word_language
 
-MEMORIES_A_PAGE: Final = 8
+MEMORIES_A_PAGE: Final = 4
 NEAREST: Final = 16
 """More than have a say: some of the nearest hold no more, or are no texts."""
-WORDS_A_READ: Final = 60
+WORDS_A_READ: Final = 16
+"""A common word takes the engine a tenth of a millisecond or more; others have their turn after each read."""
 
 
 class TagChange(NamedTuple):
