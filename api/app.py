@@ -99,6 +99,8 @@ def create_app(
     async def open_store(on_loading: OnLoading) -> AsyncIterator[tuple[Runtime, Keyring]]:
         async with open_runtime(settings, on_loading) as runtime, _open_keyring(runtime, show_key) as keyring:
             runtime.deps.connection.around = traces.query if traces else query_in_flight
+            if runtime.keeper is not None:
+                await runtime.keeper.note_all()
             yield runtime, keyring
 
     @asynccontextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sized
+from collections.abc import AsyncIterator, Awaitable, Callable, Sized
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,9 @@ from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings.embedder import Embedder
 from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
+
+type AfterErasure = Callable[[str | None], Awaitable[None]]
+"""Called with the name of a graph from which something was erased; with None when that is not known any more."""
 
 FAR: Final = 3
 """Default of `Deps.far`."""
@@ -99,7 +102,8 @@ class Deps:
     writing. `names`: new texts make memories of the names in them. `far`: a query follows links for a second hop
     only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory
     counts half in a waking. `half_lives`: of energy, as answers show it; None: they do not. `conversations`: whose
-    turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `learned`:
+    turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
+    directory in which mirrors are kept in step, and `erased`: what takes erased memories out of them. `learned`:
     what feedback teaches, as it was last read.
     """
 
@@ -115,6 +119,8 @@ class Deps:
     half_life_days: float = 30.0
     directory: Path | None = None
     half_lives: HalfLives | None = HALF_LIVES
+    mirror: Path | None = None
+    erased: AfterErasure | None = None
     conversations: Conversations = field(default_factory=Conversations)
     learned: KeptLearned = field(default_factory=KeptLearned)
 

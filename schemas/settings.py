@@ -133,6 +133,10 @@ class StoreSettings(_Group):
         validation_alias=AliasChoices("FALKORDB_PASSWORD"),
         description="The password for the server.",
     )
+    mirror: Path | None = Field(
+        default=None,
+        description="Directory in which the memory of each citizen is kept as Markdown files; unset: none is.",
+    )
     query_timeout_ms: int = Field(
         default=1000, ge=50, le=1500, description="Deadline of one query in milliseconds, at most 1.5 seconds."
     )

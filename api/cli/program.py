@@ -61,6 +61,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",
+    "mirror": "Write memories as Markdown files, and take the edits in them back.",
     "reembed": "Recompute all vectors with another embedding model, while the store is in use.",
     "backup": "Write a backup of the whole data directory while it is in use.",
     "restore": "Restore a backup into an empty data directory.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Unpack
 from uuid import uuid4
 
@@ -110,6 +111,14 @@ class CitizenCalls(Sender):
         path = f"/v1/citizens/{quote_segment(citizen_id)}/revaluations"
         said = [collect_fields(judgement, {}) for judgement in judgements]
         return await self._request(JudgementsAnswer, Call("POST", path, {"judgements": said}))
+
+    async def save_mirror(self, citizen_id: str, target: Path | str) -> int:
+        """Save the memory of the citizen as a tar of Markdown files, in a new file; returns its bytes.
+
+        Raises FileExistsError when the file exists.
+        """
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/mirror"
+        return await self._save(Call("GET", path), Path(target))
 
     async def dissonances(self, citizen_id: str, /, **filters: Unpack[fields.LearningFields]) -> LearningMoments:
         """Every belief that changed, and how often each correction pattern recurs.

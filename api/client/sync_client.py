@@ -148,6 +148,7 @@ class Substrate:
     answer_offer = _block_on(AsyncSubstrate.answer_offer)
     revaluations = _block_on(AsyncSubstrate.revaluations)
     revaluate = _block_on(AsyncSubstrate.revaluate)
+    save_mirror = _block_on(AsyncSubstrate.save_mirror)
     dissonances = _block_on(AsyncSubstrate.dissonances)
     erase_memory = _block_on(AsyncSubstrate.erase_memory)
     erase_episode = _block_on(AsyncSubstrate.erase_episode)

@@ -6,9 +6,11 @@ answer is lost, the repeated command returns its receipt with `duplicate`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, BinaryIO, Final, NamedTuple, Self
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -74,6 +76,23 @@ class Sender:
         answer: httpx.Response = await retrying(self._send_once, call)
         return kind.model_validate_json(answer.content)
 
+    async def _save(self, call: Call, target: Path) -> int:
+        """Write the answer to a new file as it comes; returns its bytes.
+
+        Raises FileExistsError, and as `_request`. It is not retried: what came before a fault is removed.
+        """
+        with _new_file(target) as file:
+            try:
+                async with self._http.stream(call.method, call.path, params=_to_query(call.params)) as answer:
+                    if not answer.is_success:
+                        await answer.aread()
+                        raise _parse_error(answer)
+                    async for block in answer.aiter_bytes():
+                        file.write(block)
+            except httpx.TransportError as error:
+                raise _unreachable(self._http.base_url, call, error) from error
+            return file.tell()
+
     async def _request_all_pages[T: BaseModel](self, kind: type[T], call: Call, field: str) -> T:
         """All pages joined into one; only one page when the call has a `limit` or `cursor`."""
         if call.params.keys() & {"limit", "cursor"}:
@@ -123,6 +142,17 @@ class Sender:
     async def aclose(self) -> None:
         """Close the connection."""
         await self._http.aclose()
+
+
+@contextmanager
+def _new_file(target: Path) -> Iterator[BinaryIO]:
+    """A new file, which is removed again when the context ends with an error."""
+    with target.open("xb") as file:
+        try:
+            yield file
+        except BaseException:
+            target.unlink()
+            raise
 
 
 def read_connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:

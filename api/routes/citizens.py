@@ -22,6 +22,7 @@ from orchestration.mind.identity import read_identity
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
+from orchestration.transfer.mirror_writer import stream_tar, take_snapshot
 from schemas.base import CitizenId, Identifier, Request
 from schemas.citizen import (
     AsOf,
@@ -151,6 +152,20 @@ async def export_memory(
     )
     add_notes(response, query)
     return response
+
+
+@router.get("/{citizen_id}/mirror", response_class=StreamingResponse, operation_id="mirror_citizen")
+@requires(citizen_may("read"))
+async def mirror_memory(
+    citizen_id: CitizenId, runtime: OpenRuntime, now: Now, reserved: ReservedExport
+) -> StreamingResponse:
+    """The personal memory as it is now, as a tar of Markdown files (`docs/mirror.md`).
+
+    A key may run one export or mirror at a time: a second one is refused with 429 and `Retry-After`.
+    """
+    blocks = stream_tar(await take_snapshot(citizen_id, runtime.deps, now))
+    name = f'attachment; filename="{citizen_id}.tar"'
+    return StreamingResponse(blocks, media_type="application/x-tar", headers={"Content-Disposition": name})
 
 
 @router.delete("/{citizen_id}", operation_id="erase_citizen")

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from typing import NamedTuple
 
+from api.runtime.mirroring import MirrorKeeper
 from orchestration.dependencies import Deps
 from orchestration.writing.erasure import ErasedStore, finish_broken_off
 from schemas.errors import SubstrateError
@@ -35,11 +36,12 @@ MIN_PAUSE_S, MAX_PAUSE_S = 0.5, 30.0
 
 
 class Runtime(NamedTuple):
-    """The open store and models. `engine` is None when a server is configured."""
+    """The open store and models. `engine` is None when a server is configured, `keeper` without mirrors."""
 
     settings: Settings
     deps: Deps
     engine: EmbeddedEngine | None
+    keeper: MirrorKeeper | None = None
 
     async def moment(self) -> Instant:
         """The moment of a write or a question, by the clock of the engine's host."""
@@ -73,8 +75,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
-        await _finish_erasures(connection, engine)
-        await keep_revocations(connection, engine)
+        keeper = None if settings.store.mirror is None else MirrorKeeper(settings.store.mirror)
         deps = Deps(
             connection,
             graphs,
@@ -86,10 +87,15 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             names=settings.store.names == "on",
             reranker=reranker,
             directory=None if engine is None else engine.directory,
+            mirror=None if keeper is None else keeper.directory,
+            erased=None if keeper is None else keeper.erased,
         )
-        async with nullcontext() if engine is None else _restart_on_exit(engine, connection, graphs):
-            with _tuned_gc():
-                yield Runtime(settings, deps, engine)
+        async with nullcontext() if keeper is None else keeper.keep(deps):
+            await _finish_erasures(_erased_store(deps, engine))
+            await keep_revocations(connection, engine)
+            async with nullcontext() if engine is None else _restart_on_exit(engine, deps):
+                with _tuned_gc():
+                    yield Runtime(settings, deps, engine, keeper)
     finally:
         if connection is not None:
             await connection.close()
@@ -108,7 +114,8 @@ async def open_store(
     engine = await _start_engine(store, on_loading)
     connection = _connect(store, engine)
     try:
-        await _finish_erasures(connection, engine)
+        if store.mirror is None:  # mirrors are rewritten with the models open: the next command does it
+            await _finish_erasures(ErasedStore(connection, None if engine is None else engine.directory))
         await keep_revocations(connection, engine)
         yield connection, engine
     finally:
@@ -117,10 +124,14 @@ async def open_store(
             await engine.stop()
 
 
-async def _finish_erasures(connection: Connection, engine: EmbeddedEngine | None) -> None:
+def _erased_store(deps: Deps, engine: EmbeddedEngine | None) -> ErasedStore:
+    return ErasedStore(deps.connection, None if engine is None else engine.directory, deps.erased)
+
+
+async def _finish_erasures(store: ErasedStore) -> None:
     """Finish interrupted erasures and removals of graphs. A failure is logged; the store opens anyway."""
     try:
-        finished = await finish_broken_off(ErasedStore(connection, None if engine is None else engine.directory))
+        finished = await finish_broken_off(store)
     except SubstrateError as error:
         logger.error("an interrupted erasure could not be finished: %s %s", error.detail, error.remedy)
         return
@@ -177,7 +188,7 @@ def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
 
 
 @asynccontextmanager
-async def _restart_on_exit(engine: EmbeddedEngine, connection: Connection, graphs: Graphs) -> AsyncIterator[None]:
+async def _restart_on_exit(engine: EmbeddedEngine, deps: Deps) -> AsyncIterator[None]:
     """Within the context, restart the engine at once whenever it ends, even when no request comes."""
     restart = asyncio.Event()
 
@@ -185,17 +196,17 @@ async def _restart_on_exit(engine: EmbeddedEngine, connection: Connection, graph
         if not engine.alive():
             restart.set()
 
-    connection.revive = revive
-    watcher = asyncio.create_task(_watch_engine(engine, graphs, restart))
+    deps.connection.revive = revive
+    watcher = asyncio.create_task(_watch_engine(engine, deps, restart))
     try:
         yield
     finally:
-        connection.revive = None
+        deps.connection.revive = None
         watcher.cancel()
         await asyncio.wait([watcher])
 
 
-async def _watch_engine(engine: EmbeddedEngine, graphs: Graphs, restart: asyncio.Event) -> None:
+async def _watch_engine(engine: EmbeddedEngine, deps: Deps, restart: asyncio.Event) -> None:
     pause = MIN_PAUSE_S
     while True:
         ends = [asyncio.create_task(engine.ended()), asyncio.create_task(restart.wait())]
@@ -205,12 +216,12 @@ async def _watch_engine(engine: EmbeddedEngine, graphs: Graphs, restart: asyncio
             for end in ends:
                 end.cancel()
         restart.clear()
-        graphs.forget()
+        deps.graphs.forget()
         try:
             if await engine.ensure():
                 engine.restarts += 1
                 logger.warning("the engine had ended; it was started again")
-                await _finish_erasures(graphs.connection, engine)
+                await _finish_erasures(_erased_store(deps, engine))
             pause = MIN_PAUSE_S
         except SubstrateError as error:
             logger.error("the engine ended and cannot be started: %s %s", error.detail, error.remedy)

@@ -13,7 +13,7 @@ from uuid import uuid4
 import orjson
 
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
-from orchestration.dependencies import Deps
+from orchestration.dependencies import AfterErasure, Deps
 from orchestration.identifiers import identifier
 from orchestration.writing.records import stored_tag_names
 from schemas.commands import Erase, EraseEpisode, EraseMemory, ErasureReport, Removed
@@ -40,10 +40,14 @@ FINISHED_LATE: Final = "an earlier attempt was interrupted; it has been finished
 
 
 class ErasedStore(NamedTuple):
-    """The store from which something is erased: `directory` is that of the embedded engine, None for a server."""
+    """The store from which something is erased: `directory` is that of the embedded engine, None for a server.
+
+    `erased` takes what was removed out of the mirrors beside the store.
+    """
 
     connection: Connection
     directory: Path | None
+    erased: AfterErasure | None = None
 
 
 async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
@@ -52,8 +56,8 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     A note of the erasure is stored first. If the erasure is interrupted, the next process that opens the store
     finishes it; so does the same erasure sent again, under any command id. `directory` is that of the embedded
     engine, None for a server. Raises NotFound when there is nothing to erase, Conflict when the command id was
-    used for another erasure, Unavailable when the engine does not answer or cannot rewrite its log; what was
-    removed before the failure stays removed.
+    used for another erasure, Unavailable when the engine does not answer or cannot rewrite its log, and
+    InvalidRequest when a mirror cannot be rewritten; what was removed before the failure stays removed.
     """
     command_id = command.command_id or uuid4().hex
     level = command.level if isinstance(command, EraseMemory) else Level.N1
@@ -76,12 +80,13 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         name = erasure.mark_name(target.graph, command_id)
         notes[name] = ErasureNote(mark.at, target.digest(), target)
         await unfinished_erasures.begin(connection, name, notes[name])
-        store = ErasedStore(connection, directory)
+        store = ErasedStore(connection, directory, deps.erased)
         removed = await _remove(target, store, notes)
         rewritten = await _rewrite_log(store)
-        await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
         if target.kind == "citizen":
             deps.graphs.forget(target.graph)
+        await _rewrite_mirrors(store, [target.graph])
+        await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
     return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
 
 
@@ -130,7 +135,7 @@ async def finish_broken_off(store: ErasedStore) -> int:
 
     Erasures that another process still runs are not touched. Raises Unavailable as `erase` does.
     """
-    connection, directory = store
+    connection, directory, _ = store
     finished = 0
     if await unfinished_erasures.read_notes(connection):
         async with unfinished_erasures.exclusive_lock(directory) as is_alone:
@@ -140,6 +145,8 @@ async def finish_broken_off(store: ErasedStore) -> int:
                     await _remove(note.target, store, {name: note})
             if notes:
                 rewritten = await _rewrite_log(store)
+                targets = [note.target for note in notes.values()]
+                await _rewrite_mirrors(store, [None if target is None else target.graph for target in targets])
                 await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=True)
             finished = len(notes)
     await append_log.rewrite_after_deletions(connection)
@@ -222,6 +229,13 @@ async def _rewrite_log(store: ErasedStore) -> bool:
     if store.directory is not None:
         await append_log.remove_stale_snapshots(store.directory)
     return rewritten
+
+
+async def _rewrite_mirrors(store: ErasedStore, graphs: Sequence[str | None]) -> None:
+    """Rewrite the mirrors of these graphs. If that fails, the erasure counts as unfinished and is tried again."""
+    if store.erased is not None:
+        for graph in dict.fromkeys(graphs):
+            await store.erased(graph)
 
 
 async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:

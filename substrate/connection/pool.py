@@ -65,7 +65,7 @@ class Connection:
     makes a context manager from the name of a query or command, which is open until the answer comes. `room` is
     called before a write, and raises when the disk has no space for it. `missing` is called with the name of a
     graph that a query named and that does not exist. When the connection is lost it is called with None: whatever
-    the caller knows about graphs may then be out of date.
+    the caller knows about graphs may then be out of date. `wrote` is called with the graph's name after a write.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
     separate connections, so that no write waits for a read. A flow holds one of `questions` while it answers.
@@ -81,6 +81,7 @@ class Connection:
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
+        self.wrote: Callable[[str], None] = lambda graph: None
         active = ActiveTenants()
         self.reads = Turns(READS_AT_ONCE, CORES + 1, active)
         self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, active, rest_beyond_s=QUICK_WRITE_S)
@@ -156,6 +157,7 @@ class Connection:
         """
         text = header + query.for_generation(self.generations.get(graph, 0))
         reply = await self.writes.run(lambda: self._write_when_allowed(query.name, ("GRAPH.QUERY", graph, text)))
+        self.wrote(graph)
         return reply[1] if len(reply) > 1 else []
 
     async def _write_when_allowed(self, name: str, words: Command) -> Any:

@@ -1,0 +1,117 @@
+"""`substrate mirror`: memories as Markdown files for an editor, Obsidian or a Git host, and the edits back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import options, support
+from api.cli.program import EXIT_CONFLICT
+from api.runtime.runtime import Runtime
+from orchestration.transfer.mirror_reader import MirrorEdits, apply_edits, read_edits
+from orchestration.transfer.mirror_writer import MirrorReport, take_snapshot, update_mirror, write_mirror
+from schemas.commands import WriteReceipt
+from schemas.errors import NotFound
+from schemas.memory import Level
+from schemas.settings import Settings
+from substrate.text import count_of
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("mirror")
+def mirror(
+    ctx: typer.Context,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory of its own.")],
+    *,
+    citizen: options.AnyCitizen = None,
+    apply: Annotated[bool, typer.Option("--apply", help="Show the edits in the files as commands.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --apply: apply them.")] = False,
+    discard: Annotated[bool, typer.Option("--discard", help="Overwrite files that somebody edited.")] = False,
+) -> None:
+    """Write memories as Markdown files, a folder a citizen; --apply takes edits in them back (docs/mirror.md)."""
+    settings = support.read_settings(ctx)
+    target = directory.expanduser().absolute()
+    if apply:
+        refused = support.run(_apply(settings, target, citizen, yes=yes))
+        raise typer.Exit(EXIT_CONFLICT if refused else 0)
+    support.run(_write(settings, target, citizen, discard=discard))
+
+
+async def _write(settings: Settings, target: Path, citizen: str | None, *, discard: bool) -> None:
+    async with support.open_store(settings) as runtime:
+        for citizen_id in await _choose(runtime, citizen):
+            snapshot = await take_snapshot(citizen_id, runtime.deps, await runtime.moment())
+            _show(await write_mirror(snapshot, target, discard=discard), target)
+
+
+async def _choose(runtime: Runtime, citizen: str | None) -> list[str]:
+    if citizen is not None:
+        await support.find_graph(runtime, Level.N1, citizen)
+        return [citizen]
+    citizens = await runtime.deps.graphs.citizens()
+    if not citizens:
+        raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
+    return citizens
+
+
+def _show(report: MirrorReport, target: Path) -> None:
+    counts = f"{count_of(report.memories, 'memory')} in {count_of(report.files, 'file')}"
+    support.output().print(Text(f"{report.citizen_id}: {counts} → {target}"), soft_wrap=True)
+    for path in report.held_back:
+        support.output().print(Text(f"edited, and not written: {path}", "yellow"), soft_wrap=True)
+
+
+async def _apply(settings: Settings, target: Path, citizen: str | None, *, yes: bool) -> int:
+    """Show the edits, and apply them with `yes`. Returns how many were refused."""
+    console = support.output()
+    async with support.open_store(settings) as runtime:
+        found = await read_edits(target, runtime.deps, await runtime.moment(), citizen)
+        for each in found:
+            _show_edits(each, console)
+        refused = sum(len(each.edits.refusals) for each in found)
+        if yes:
+            for each in found:
+                refused += await _apply_one(each, runtime, target, console)
+        elif any(each.edits.edits for each in found):
+            console.print(Text("Nothing was changed; with --yes the edits are applied."))
+    return refused
+
+
+def _show_edits(found: MirrorEdits, console: Console) -> None:
+    for edit in found.edits.edits:
+        title, *lines = edit.shown
+        console.print(Text(title, "bold"), soft_wrap=True)
+        for line in lines:
+            style = "green" if line.startswith("+") else "red" if line.startswith("-") else ""
+            console.print(Text(f"  {line}", style), soft_wrap=True)
+    for refusal in found.edits.refusals:
+        console.print(Text(f"refused: {refusal.reason}", "yellow"), soft_wrap=True)
+    counts = f"{count_of(len(found.edits.edits), 'edit')}, {len(found.edits.refusals)} refused"
+    console.print(Text(f"{found.citizen_id}: {counts}"), soft_wrap=True)
+
+
+async def _apply_one(found: MirrorEdits, runtime: Runtime, target: Path, console: Console) -> int:
+    """Apply the edits of one mirror, then write the files again whose edits are all in the store."""
+    receipts = await apply_edits(found.edits.edits, runtime.deps, await runtime.moment())
+    for edit, receipt in zip(found.edits.edits, receipts, strict=True):
+        if receipt.status == "refused":
+            console.print(Text(f"refused: {edit.shown[0]}: {'; '.join(receipt.faults)}", "yellow"), soft_wrap=True)
+    stored = sum(receipt.status == "stored" for receipt in receipts)
+    console.print(Text(f"{found.citizen_id}: {stored} applied"), soft_wrap=True)
+    snapshot = await take_snapshot(found.citizen_id, runtime.deps, await runtime.moment())
+    report = await update_mirror(snapshot, target, discard=_settled(found, receipts))
+    _show(report, target)
+    return len(receipts) - stored
+
+
+def _settled(found: MirrorEdits, receipts: Sequence[WriteReceipt]) -> frozenset[str]:
+    refused = [
+        edit.path for edit, each in zip(found.edits.edits, receipts, strict=True) if each.status == "refused"
+    ]
+    return found.settled - frozenset(refused)

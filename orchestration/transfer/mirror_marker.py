@@ -1,0 +1,112 @@
+"""The marker of a citizen's mirror: which files were written, of what, and which memories each holds. Pure.
+
+The journal beside it has a line for each file that was written since: so what an interrupted run wrote is not
+taken for the edit of a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from orchestration.transfer.mirror_layout import is_place
+from schemas.errors import InvalidRequest
+from schemas.temporal import END_OF_TIME, Instant
+
+VERSION: Final = 1
+REMEDY: Final = "Remove the folder, then mirror again."
+
+
+class FileNote(NamedTuple):
+    """A file as it was written: the digest of what decides its text, that of its bytes, and its memories.
+
+    `atoms`: the id and the version of each. `journaled`: digests of bytes that an interrupted run wrote.
+    """
+
+    inputs: str
+    content: str
+    atoms: Sequence[tuple[str, int]] = ()
+    journaled: tuple[str, ...] = ()
+
+    def is_ours(self, content: bytes | None) -> bool:
+        """True when a file has the bytes that were written, and no person edited it."""
+        return content is not None and digest(content) in (self.content, *self.journaled)
+
+
+class Marker(NamedTuple):
+    """What a mirror shows: one moment of one citizen. `changes_at`: when it changes without any command.
+
+    `clock`: the last transaction time of the graph then. `memories`: how many identities the graph had.
+    """
+
+    citizen_id: str
+    known_at: Instant
+    clock: Instant
+    memories: int
+    changes_at: Instant = END_OF_TIME
+    files: Mapping[str, FileNote] = {}
+
+
+def digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def dump_marker(marker: Marker) -> bytes:
+    """The marker as JSON, a file a line."""
+    fields = marker._asdict()
+    fields["files"] = {
+        path: [note.inputs, note.content, list(note.atoms)] for path, note in sorted(marker.files.items())
+    }
+    return orjson.dumps({"substrate": "mirror", "version": VERSION, **fields}, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def dump_written(path: str, content: bytes) -> bytes:
+    """The line of the journal for a file that is about to be written."""
+    return orjson.dumps([path, digest(content)]) + b"\n"
+
+
+def parse_marker(raw: bytes, journal: bytes | None) -> Marker:
+    """Raises InvalidRequest for a marker that is damaged, or that names a place outside."""
+    try:
+        fields = orjson.loads(raw)
+        if fields.pop("substrate") != "mirror" or fields.pop("version") != VERSION:
+            raise ValueError("another version")
+        files = {path: _note(note) for path, note in fields.pop("files").items()}
+        marker = Marker(files=_with_journal(files, _written(journal or b"")), **fields)
+        if not isinstance(marker.citizen_id, str) or not all(map(_is_time, marker[1:5])):
+            raise ValueError("times")
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidRequest("the marker of the mirror is damaged", remedy=REMEDY) from error
+    strange = next((path for path in marker.files if not is_place(path)), None)
+    if strange is not None:
+        raise InvalidRequest(f"the marker names {strange!r}, which is no place in a mirror", remedy=REMEDY)
+    return marker
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int)
+
+
+def _note(raw: Sequence[Any]) -> FileNote:
+    inputs, content, atoms = raw
+    return FileNote(str(inputs), str(content), [(str(atom_id), int(version)) for atom_id, version in atoms])
+
+
+def _written(journal: bytes) -> Iterable[tuple[str, str]]:
+    for line in journal.splitlines():
+        try:
+            path, content = orjson.loads(line)
+        except (orjson.JSONDecodeError, ValueError, TypeError):
+            continue  # the last line of a process that was killed while it wrote
+        yield str(path), str(content)
+
+
+def _with_journal(files: Mapping[str, FileNote], written: Iterable[tuple[str, str]]) -> dict[str, FileNote]:
+    noted = dict(files)
+    for path, content in written:
+        note = noted.get(path, FileNote("", ""))
+        noted[path] = note._replace(journaled=(*note.journaled, content))
+    return noted

@@ -1,0 +1,354 @@
+"""Writes the mirror of a citizen: its memories as Markdown files (001, Mirror 2.0), whole or only what changed.
+
+A mirror shows one moment: all reads see the same scope. Only ids, labels and places are held in memory, and the
+whole records of one file at a time. Files that a person edited stay as they are until the edits are applied or
+discarded, except that an erasure reaches them too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import tarfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from orchestration.dependencies import Deps
+from orchestration.transfer import mirror_folder
+from orchestration.transfer.mirror_folder import JOURNAL, MARKER, Folder
+from orchestration.transfer.mirror_layout import (
+    INDEX,
+    Bundle,
+    LinkKey,
+    Plan,
+    citizen_folder,
+    key_of,
+    make_plan,
+    render_bundle,
+    render_index,
+)
+from orchestration.transfer.mirror_marker import FileNote, Marker, digest, dump_marker, dump_written, parse_marker
+from orchestration.transfer.mirror_text import atom_of
+from schemas.errors import Conflict, NotFound
+from schemas.memory import Level
+from schemas.temporal import Instant, Scope
+from substrate.connection.pool import Row
+from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
+from substrate.store import mirrored, reader, records, rows
+from substrate.text import count_of
+
+type Rest = Callable[[], Awaitable[None]]
+
+ATOMS_A_READ: Final = 100
+"""Files are read together until they have so many memories."""
+NAMED: Final = 5
+"""So many edited files are named in an error."""
+REMEDY_EDITED: Final = "Apply the edits with `substrate mirror --apply DIR`, or drop them with `--discard`."
+
+
+async def no_rest() -> None:
+    """The rest of a writer that nobody waits for."""
+
+
+class MirrorReport(NamedTuple):
+    """What a run wrote. `held_back`: files that a person edited, and that therefore stayed as they are."""
+
+    citizen_id: str
+    memories: int
+    files: int
+    written: int
+    removed: int
+    held_back: tuple[str, ...] = ()
+
+
+class Snapshot(NamedTuple):
+    """What a mirror shows of a citizen at one moment. `marker`: without its files."""
+
+    citizen_id: str
+    graph: Graph
+    scope: Scope
+    plan: Plan
+    marker: Marker
+
+    async def render(self, bundles: Iterable[Bundle]) -> AsyncIterator[tuple[Bundle, bytes]]:
+        """The bytes of each file. Its records are read now, as they were at the moment of the snapshot."""
+        waiting: list[Bundle] = []
+        for bundle in bundles:
+            waiting.append(bundle)
+            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ:
+                for rendered in await self._render(waiting):
+                    yield rendered
+                waiting = []
+        for rendered in await self._render(waiting):
+            yield rendered
+
+    async def _render(self, bundles: Sequence[Bundle]) -> list[tuple[Bundle, bytes]]:
+        if not bundles:
+            return []
+        ids = [atom.id for bundle in bundles for atom in bundle.atoms]
+        found = await mirrored.read_records(self.graph, ids, self.scope)
+        return await asyncio.to_thread(self._render_records, bundles, found)
+
+    def _render_records(self, bundles: Sequence[Bundle], found: Sequence[Row]) -> list[tuple[Bundle, bytes]]:
+        atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
+        return [(bundle, render_bundle(self.plan, bundle, self.citizen_id, atoms)) for bundle in bundles]
+
+
+async def take_snapshot(citizen_id: str, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
+    """What the citizen's mirror shows now. Raises NotFound for one of whom nothing is stored."""
+    name = graph_name(Level.N1, citizen_id)
+    if not await deps.graphs.for_reading(name):
+        raise NotFound(f"nothing was remembered for {citizen_id} yet")
+    graph = deps.graph(name)
+    memories = (await reader.counts(graph)).memories
+    clock = await records.read_clock(graph, now)
+    scope = Scope.at(now, max(now, clock))
+    keys = [key_of(row) async for row in mirrored.read_keys(graph, scope, rest)]
+    links = [LinkKey(*row) async for row in mirrored.read_link_ends(graph, scope, rest)]
+    changes_at = await mirrored.next_change(graph, now, rest)
+    plan = await asyncio.to_thread(make_plan, keys, links)
+    marker = Marker(citizen_id, scope.known.start, clock, memories, changes_at)
+    return Snapshot(citizen_id, graph, scope, plan, marker)
+
+
+async def write_mirror(snapshot: Snapshot, directory: Path, *, discard: bool = False) -> MirrorReport:
+    """Write the whole mirror into a folder beside the former one, and put it in its place.
+
+    Raises Conflict when a person edited the former one and `discard` is not set; InvalidRequest when the
+    directory is not ours or cannot be written. What was there is whole then.
+    """
+    name = citizen_folder(snapshot.citizen_id)
+    with mirror_folder.open_root(directory, create=True) as root:
+        await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
+        if name in set(root.names()):
+            await asyncio.to_thread(_check_replaceable, root, name, discard=discard)
+        draft = mirror_folder.draft_name(name)
+        try:
+            with root.open(draft, create=True) as folder:
+                files = await _write_files(snapshot, folder)
+            await asyncio.to_thread(mirror_folder.replace_folder, root, name, draft)
+        finally:
+            if draft in set(root.names()):
+                with suppress(Exception):
+                    root.remove_tree(draft)
+    return MirrorReport(snapshot.citizen_id, _count(snapshot), len(files), len(files), 0)
+
+
+def _count(snapshot: Snapshot) -> int:
+    return sum(len(bundle.atoms) for bundle in snapshot.plan.bundles)
+
+
+def _check_replaceable(root: Folder, name: str, *, discard: bool) -> None:
+    with root.open(name) as folder:
+        marker = read_marker(folder)
+        edited = [] if discard else edited_files(folder, marker)
+    if edited:
+        more = f" and {count_of(len(edited) - NAMED, 'other file')}" if len(edited) > NAMED else ""
+        named = ", ".join(edited[:NAMED])
+        raise Conflict(f"somebody edited {named}{more} in {root.where / name}", remedy=REMEDY_EDITED)
+
+
+async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote]:
+    """Write all files of a mirror and its marker."""
+    files: dict[str, FileNote] = {}
+    async for bundle, content in snapshot.render(snapshot.plan.bundles):
+        await asyncio.to_thread(folder.write, bundle.path, content)
+        files[bundle.path] = note_of(snapshot.plan, bundle, content)
+    index = render_index(snapshot.plan, snapshot.citizen_id).encode()
+    files[INDEX] = FileNote("", digest(index))
+    folder.write(INDEX, index)
+    folder.write(MARKER, dump_marker(snapshot.marker._replace(files=files)))
+    return files
+
+
+def note_of(plan: Plan, bundle: Bundle, content: bytes) -> FileNote:
+    """The note of a file as it is written."""
+    return FileNote(plan.digest(bundle), digest(content), [(atom.id, atom.version) for atom in bundle.atoms])
+
+
+def read_marker(folder: Folder) -> Marker:
+    """The marker of a citizen's folder. Raises InvalidRequest without one, or for a damaged one."""
+    raw = folder.read(MARKER)
+    if raw is None:
+        raise Conflict(
+            f"{folder.where} holds no {MARKER}: it is no mirror, and nothing in it was touched",
+            remedy="Name another directory.",
+        )
+    return parse_marker(raw, folder.read(JOURNAL))
+
+
+def edited_files(folder: Folder, marker: Marker) -> list[str]:
+    """The files that a person changed, added or removed since they were written, by their paths."""
+    found = {entry.path: entry for entry in folder.files()}
+    edited = [
+        path for path, entry in found.items()
+        if path not in marker.files or not entry.regular or not marker.files[path].is_ours(folder.read(path))
+    ]  # fmt: skip
+    return sorted({*edited, *(marker.files.keys() - found.keys())})
+
+
+async def update_mirror(
+    snapshot: Snapshot, directory: Path, rest: Rest = no_rest, *, discard: Iterable[str] = (), erased: bool = False
+) -> MirrorReport:
+    """Write only what changed since the mirror was written. A citizen without a mirror gets a whole one.
+
+    Edited files are held back unless `discard` names them, or something was `erased`. Raises as `write_mirror`.
+    """
+    name = citizen_folder(snapshot.citizen_id)
+    with mirror_folder.open_root(directory, create=True) as root:
+        await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
+        if name in set(root.names()):
+            with root.open(name) as folder:
+                update = _Update(snapshot, folder, rest, None if erased else frozenset(discard))
+                return await update.run()
+    return await write_mirror(snapshot, directory)
+
+
+class _Update:
+    """Brings one folder in step. `discard`: the edited files that may be overwritten; None for all."""
+
+    def __init__(self, snapshot: Snapshot, folder: Folder, rest: Rest, discard: frozenset[str] | None) -> None:
+        self._snapshot = snapshot
+        self._folder = folder
+        self._rest = rest
+        self._discard = discard
+        self._marker = read_marker(folder)
+        self._files: dict[str, FileNote] = {}
+        self._held_back: list[str] = []
+        self._written = 0
+
+    async def run(self) -> MirrorReport:
+        plan = self._snapshot.plan
+        changed = await asyncio.to_thread(self._changed, plan)
+        async for bundle, content in self._snapshot.render(changed):
+            await asyncio.to_thread(self._write, bundle.path, content)
+            self._files[bundle.path] = note_of(plan, bundle, content)
+            await self._rest()
+        removed = await asyncio.to_thread(self._remove_others)
+        index = render_index(plan, self._snapshot.citizen_id).encode()
+        if self._folder.read(INDEX) != index:
+            self._write(INDEX, index)
+        self._files[INDEX] = FileNote("", digest(index))
+        self._close()
+        held_back = tuple(sorted(self._held_back))
+        return MirrorReport(
+            self._snapshot.citizen_id, _count(self._snapshot), len(self._files), self._written, removed, held_back
+        )
+
+    def _changed(self, plan: Plan) -> list[Bundle]:
+        """The files to write; the others keep their note."""
+        changed = []
+        for bundle in plan.bundles:
+            note = self._marker.files.get(bundle.path)
+            if note is not None and note.inputs == plan.digest(bundle) and not self._names(bundle.path):
+                self._files[bundle.path] = note
+            elif not self._keep_edited(bundle.path, note):
+                changed.append(bundle)
+        return changed
+
+    def _names(self, path: str) -> bool:
+        """True for an edited file that is to be overwritten although nothing changed in the store."""
+        return self._discard is not None and path in self._discard
+
+    def _keep_edited(self, path: str, note: FileNote | None) -> bool:
+        """Hold an edited file back, with the note of what it was made of; False for one that may be written."""
+        if self._discard is None or path in self._discard:
+            return False
+        content = self._folder.read(path)
+        if (note is None and content is None) or (note is not None and note.is_ours(content)):
+            return False
+        self._held_back.append(path)
+        if note is not None:
+            self._files[path] = note
+        return True
+
+    def _write(self, path: str, content: bytes) -> None:
+        self._folder.append(JOURNAL, dump_written(path, content))
+        self._folder.write(path, content)
+        self._written += 1
+
+    def _remove_others(self) -> int:
+        """Remove the files that have no memories any more."""
+        removed = 0
+        for path, note in self._marker.files.items():
+            if path in self._files or path == INDEX or path in self._held_back:
+                continue
+            if not self._keep_edited(path, note):
+                self._folder.remove(path)
+                removed += 1
+        return removed
+
+    def _close(self) -> None:
+        """Write the marker, unless it would say the same."""
+        marker = self._snapshot.marker._replace(files=self._files)
+        self._folder.write(MARKER, dump_marker(marker))
+        self._folder.remove(JOURNAL)
+
+
+async def erase_from_mirror(citizen_id: str, deps: Deps, directory: Path, now: Instant) -> None:
+    """Take out of a citizen's mirror what the store no longer holds, also from files that somebody edited.
+
+    Raises InvalidRequest when the mirror cannot be written: it then still holds what was erased.
+    """
+    name = citizen_folder(citizen_id)
+    try:
+        snapshot = await take_snapshot(citizen_id, deps, now)
+    except NotFound:
+        await asyncio.to_thread(_remove_folder, directory, name)
+        return
+    await update_mirror(snapshot, directory, erased=True)
+
+
+def _remove_folder(directory: Path, name: str) -> None:
+    """Remove a citizen's mirror with all that is in it."""
+    with suppress(NotFound), mirror_folder.open_root(directory) as root:
+        mirror_folder.finish_replacing(root, name)
+        if name in set(root.names()):
+            with root.open(name) as folder:
+                read_marker(folder)
+            root.remove_tree(name)
+
+
+async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:
+    """The whole mirror as the blocks of a tar file; one file of it is in memory at a time."""
+    folder = citizen_folder(snapshot.citizen_id)
+    files: dict[str, FileNote] = {}
+    async for bundle, content in snapshot.render(snapshot.plan.bundles):
+        files[bundle.path] = note_of(snapshot.plan, bundle, content)
+        yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
+    index = render_index(snapshot.plan, snapshot.citizen_id).encode()
+    files[INDEX] = FileNote("", digest(index))
+    marker = dump_marker(snapshot.marker._replace(files=files))
+    beside: Mapping[str, bytes] = {
+        f"{folder}/{INDEX}": index, f"{folder}/{MARKER}": marker, MARKER: mirror_folder.ROOT_MARK,
+    }  # fmt: skip
+    for path, content in beside.items():
+        yield _member(path, content, snapshot.marker.known_at)
+    yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+def _member(path: str, content: bytes, at: Instant) -> bytes:
+    """The header of a file in a tar, its bytes, and zeros up to the next block."""
+    info = tarfile.TarInfo(path)
+    info.size, info.mtime, info.mode = len(content), at // 1_000_000, 0o644
+    member = io.BytesIO()
+    member.write(info.tobuf(tarfile.PAX_FORMAT))
+    member.write(content)
+    member.write(bytes(-len(content) % tarfile.BLOCKSIZE))
+    return member.getvalue()
+
+
+async def is_in_step(citizen_id: str, deps: Deps, directory: Path, now: Instant) -> bool:
+    """True when nothing was written to the citizen's graph since its mirror was, and nothing began or ended."""
+    graph = deps.graph(graph_name(Level.N1, citizen_id))
+    with mirror_folder.open_root(directory, write=False) as root:
+        if citizen_folder(citizen_id) not in set(root.names()):
+            return False
+        with root.open(citizen_folder(citizen_id)) as folder:
+            marker = read_marker(folder)
+    clock = await records.read_clock(graph, now)
+    memories = (await reader.counts(graph)).memories
+    return marker.clock == clock and marker.memories == memories and now < marker.changes_at
