@@ -94,6 +94,7 @@ class MirrorKeeper:
             return  # it was erased, and its mirror with it
         except SubstrateError as error:
             logger.error("the mirror of %s was not written: %s %s", citizen_id, error.detail, error.remedy)
+            self._changed.add(graph)
             return
         if report.held_back:
             logger.warning(

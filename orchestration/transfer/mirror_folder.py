@@ -37,6 +37,10 @@ _LINKS: Final = (errno.ELOOP, errno.EMLINK)
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
+class MirrorBusy(Unavailable):
+    """Another process writes to the directory."""
+
+
 @contextmanager
 def _explained(where: Path) -> Iterator[None]:
     """Raises InvalidRequest for an error of the file system."""
@@ -231,7 +235,7 @@ def open_root(directory: Path, *, create: bool = False, write: bool = True) -> I
     With `create` an empty or missing directory becomes one.
 
     Raises InvalidRequest for a file, a symlink, a directory that is not ours or cannot be written; NotFound
-    without `create` when it does not exist; Unavailable when another process writes to it.
+    without `create` when it does not exist; MirrorBusy when another process writes to it.
     """
     with _explained(directory):
         if create and not os.path.lexists(directory):
@@ -271,7 +275,7 @@ def _locked(root: Folder) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Unavailable(f"another process writes to {root.where}", remedy="Try again.") from error
+            raise MirrorBusy(f"another process writes to {root.where}", remedy="Try again.") from error
         yield
     finally:
         os.close(handle)

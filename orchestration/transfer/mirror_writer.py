@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import io
 import tarfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.transfer import mirror_folder
-from orchestration.transfer.mirror_folder import JOURNAL, MARKER, Folder
+from orchestration.transfer.mirror_folder import JOURNAL, MARKER, Folder, MirrorBusy
 from orchestration.transfer.mirror_layout import (
     INDEX,
     Bundle,
@@ -44,6 +45,8 @@ type Rest = Callable[[], Awaitable[None]]
 
 ATOMS_A_READ: Final = 100
 """Files are read together until they have so many memories."""
+WRITER_S: Final = 30.0
+WRITER_POLL_S: Final = 0.2
 NAMED: Final = 5
 """So many edited files are named in an error."""
 REMEDY_EDITED: Final = "Apply the edits with `substrate mirror --apply DIR`, or drop them with `--discard`."
@@ -291,15 +294,23 @@ class _Update:
 async def erase_from_mirror(citizen_id: str, deps: Deps, directory: Path, now: Instant) -> None:
     """Take out of a citizen's mirror what the store no longer holds, also from files that somebody edited.
 
-    Raises InvalidRequest when the mirror cannot be written: it then still holds what was erased.
+    Raises InvalidRequest when the mirror cannot be written, MirrorBusy when another process writes to it for half
+    a minute: it then still holds what was erased.
     """
     name = citizen_folder(citizen_id)
-    try:
-        snapshot = await take_snapshot(citizen_id, deps, now)
-    except NotFound:
-        await asyncio.to_thread(_remove_folder, directory, name)
-        return
-    await update_mirror(snapshot, directory, erased=True)
+    give_up = time.monotonic() + WRITER_S
+    while True:
+        try:
+            try:
+                snapshot = await take_snapshot(citizen_id, deps, now)
+            except NotFound:
+                return await asyncio.to_thread(_remove_folder, directory, name)
+            await update_mirror(snapshot, directory, erased=True)
+            return None
+        except MirrorBusy:
+            if time.monotonic() > give_up:
+                raise
+            await asyncio.sleep(WRITER_POLL_S)
 
 
 def _remove_folder(directory: Path, name: str) -> None:
@@ -344,7 +355,7 @@ def _member(path: str, content: bytes, at: Instant) -> bytes:
 async def is_in_step(citizen_id: str, deps: Deps, directory: Path, now: Instant) -> bool:
     """True when nothing was written to the citizen's graph since its mirror was, and nothing began or ended."""
     graph = deps.graph(graph_name(Level.N1, citizen_id))
-    with mirror_folder.open_root(directory, write=False) as root:
+    with mirror_folder.open_root(directory, create=True, write=False) as root:
         if citizen_folder(citizen_id) not in set(root.names()):
             return False
         with root.open(citizen_folder(citizen_id)) as folder:

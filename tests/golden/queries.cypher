@@ -3819,6 +3819,79 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
 
+// mirror_keys
+// :params $first, $known_from, $known_to, $last, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+WITH i, i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from AS carried
+UNWIND [CASE WHEN carried THEN null ELSE i END] AS j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH CASE WHEN carried THEN i ELSE p END AS m
+WITH m
+WHERE m IS NOT NULL
+RETURN m.id, m.version, m.created_at, m.valid_at, m.invalid_at, m.node_type, m.name, m.speaker, m.tags,
+    m.buckets, m.source, m.episode_id, m.unset, left(toStringOrNull(m.description), 200),
+    CASE WHEN m.extra CONTAINS '"path"' THEN m.extra ELSE null END;
+
+// mirror_links
+// :params $first, $known_from, $known_to, $last, $rows, $skip, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+MATCH (i)-[e:LINK|PAST_LINK]->(j)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH i, e, j
+SKIP $skip
+LIMIT $rows
+RETURN i.id, j.id, e.relation_type;
+
+// mirror_next_change
+// :params $first, $last, $now, $open
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+WITH i
+WHERE i.expired_at = $open
+UNWIND [i.valid_at, i.invalid_at] AS at
+WITH at
+WHERE at > $now AND at < $open
+RETURN min(at);
+
+// mirror_next_past_change
+// :params $first, $last, $now, $open
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.expired_at = $open
+UNWIND [p.valid_at, p.invalid_at] AS at
+WITH at
+WHERE at > $now AND at < $open
+RETURN min(at);
+
+// mirror_records
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
 // named_by_words
 // :params $kinds, $open, $words
 CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
