@@ -1,4 +1,4 @@
-"""Where each memory lies in a mirror: `@bucket/#tag/Source_Name_PathHash.md`, at most 100 atoms a file. Pure.
+"""Where each memory lies in a mirror: `@bucket/#tag/Source_Name_PathHash.md`, at most 100 a file. Pure.
 
 A memory lies under its first bucket and the most common of its given tags, with what came from the same source.
 The hash is that of the whole names: no two files meet, also where a file system ignores case or a name was cut.
@@ -10,7 +10,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from itertools import batched
 from statistics import fmean
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -24,6 +23,7 @@ from substrate.store.mirrored import KeyRow
 from substrate.text import count_of
 
 ATOMS_A_FILE: Final = 100
+CHARACTERS_A_FILE: Final = 1_000_000
 LINKS_SHOWN: Final = 50
 INDEX: Final = "README.md"
 NO_BUCKET: Final = "general"
@@ -36,7 +36,10 @@ _KEPT: Final = frozenset("-_")
 
 
 class AtomKey(NamedTuple):
-    """What the layout needs of a memory. `made`: its tags were made at ingestion, and decide no place."""
+    """What the layout needs of a memory. `made`: its tags were made at ingestion, and decide no place.
+
+    `length`: the characters of its text.
+    """
 
     id: str
     version: int
@@ -47,8 +50,7 @@ class AtomKey(NamedTuple):
     tags: Sequence[str] = ()
     buckets: Sequence[str] = ()
     made: bool = False
-    mark: str = ""
-    """Anything else on whose change the atom is written anew."""
+    length: int = 0
 
 
 def key_of(row: KeyRow) -> AtomKey:
@@ -58,7 +60,10 @@ def key_of(row: KeyRow) -> AtomKey:
     source = path if isinstance(path, str) and path else row.episode_id or row.source or "citizen"
     tags, buckets = (orjson.loads(names or "[]") for names in (row.tags, row.buckets))
     made = "tags" in (row.unset or "").split(",")
-    return AtomKey(row.id, row.version or 1, row.created_at, row.valid_at, words, source, tags, buckets, made)
+    length = row.length or 0
+    return AtomKey(
+        row.id, row.version or 1, row.created_at, row.valid_at, words, source, tags, buckets, made, length
+    )
 
 
 class LinkKey(NamedTuple):
@@ -78,6 +83,10 @@ class Bundle(NamedTuple):
     atoms: Sequence[AtomKey]
     before: str | None = None
     after: str | None = None
+
+    @property
+    def length(self) -> int:
+        return sum(atom.length for atom in self.atoms)
 
     @property
     def title(self) -> str:
@@ -122,7 +131,7 @@ class Plan(NamedTuple):
 
 def make_plan(atoms: Iterable[AtomKey], links: Iterable[LinkKey]) -> Plan:
     """The files of a mirror and the links that each atom shows. The order of the arguments makes no difference."""
-    bundles = sorted(_bundles(atoms), key=lambda bundle: bundle.path)
+    bundles = sorted(_bundles(atoms), key=lambda each: (each.path.rpartition("/")[0], each.source, each.page))
     places = {atom.id: Place(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
     return Plan(bundles, places, _links_by_source(links, places))
 
@@ -141,12 +150,26 @@ def _bundles(atoms: Iterable[AtomKey]) -> Iterator[Bundle]:
         members.sort(key=lambda atom: (atom.valid_at, atom.id))
         folder = f"{folder_name('@', bucket, NO_BUCKET)}/{folder_name('#', tag, NO_TAG)}"
         stem = f"{folder}/{_readable(source) or 'source'}_{path_hash(bucket, tag, source)}"
-        pages = list(batched(members, ATOMS_A_FILE))
+        pages = list(_pages(members))
         paths = [f"{stem}{f'_{number}' if number > 1 else ''}.md" for number in range(1, len(pages) + 1)]
         for place, page in enumerate(pages):
             before = paths[place - 1] if place else None
             after = paths[place + 1] if place + 1 < len(paths) else None
             yield Bundle(paths[place], bucket, tag, source, place + 1, page, before, after)
+
+
+def _pages(members: Sequence[AtomKey]) -> Iterator[Sequence[AtomKey]]:
+    """At most 100 atoms a page, and fewer long ones."""
+    page: list[AtomKey] = []
+    length = 0
+    for atom in members:
+        if page and (len(page) == ATOMS_A_FILE or length + atom.length > CHARACTERS_A_FILE):
+            yield page
+            page, length = [], 0
+        page.append(atom)
+        length += atom.length
+    if page:
+        yield page
 
 
 def _links_by_source(links: Iterable[LinkKey], places: Mapping[str, Place]) -> dict[str, list[tuple[str, str]]]:

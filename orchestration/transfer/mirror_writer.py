@@ -20,6 +20,7 @@ from orchestration.dependencies import Deps
 from orchestration.transfer import mirror_folder
 from orchestration.transfer.mirror_folder import JOURNAL, MARKER, Folder, MirrorBusy
 from orchestration.transfer.mirror_layout import (
+    CHARACTERS_A_FILE,
     INDEX,
     Bundle,
     LinkKey,
@@ -81,7 +82,8 @@ class Snapshot(NamedTuple):
         waiting: list[Bundle] = []
         for bundle in bundles:
             waiting.append(bundle)
-            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ:
+            lengths = sum(each.length for each in waiting)
+            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ or lengths >= CHARACTERS_A_FILE:
                 for rendered in await self._render(waiting):
                     yield rendered
                 waiting = []

@@ -34,7 +34,7 @@ MIRROR_KEYS: Final = Query(
     f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
     "WITH CASE WHEN carried THEN i ELSE p END AS m WITH m WHERE m IS NOT NULL "
     f"RETURN {columns_of('m', KEY_COLUMNS)}, left(toStringOrNull(m.description), {LABEL_READ}), "
-    "CASE WHEN m.extra CONTAINS '\"path\"' THEN m.extra ELSE null END",
+    "size(m.description), CASE WHEN m.extra CONTAINS '\"path\"' THEN m.extra ELSE null END",
 )
 """What decides the place and the label of the visible memories of a range.
 
@@ -71,7 +71,7 @@ NEXT_PAST_CHANGE: Final = Query(
 
 
 class KeyRow(NamedTuple):
-    """The columns of `MIRROR_KEYS`; the last two: the beginning of the text, and `extra` if it may name a file."""
+    """The columns of `MIRROR_KEYS`; then beginning and length of the text, `extra` if it may name a file."""
 
     id: str
     version: int
@@ -87,6 +87,7 @@ class KeyRow(NamedTuple):
     episode_id: str | None
     unset: str | None
     text: str | None
+    length: int | None
     extra: str | None
 
 

@@ -3834,7 +3834,7 @@ WITH CASE WHEN carried THEN i ELSE p END AS m
 WITH m
 WHERE m IS NOT NULL
 RETURN m.id, m.version, m.created_at, m.valid_at, m.invalid_at, m.node_type, m.name, m.speaker, m.tags,
-    m.buckets, m.source, m.episode_id, m.unset, left(toStringOrNull(m.description), 200),
+    m.buckets, m.source, m.episode_id, m.unset, left(toStringOrNull(m.description), 200), size(m.description),
     CASE WHEN m.extra CONTAINS '"path"' THEN m.extra ELSE null END;
 
 // mirror_links

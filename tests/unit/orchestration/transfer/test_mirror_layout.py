@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -53,13 +54,14 @@ KEYS = st.lists(
         tags=st.lists(NAMES, max_size=2),
         buckets=st.lists(NAMES, max_size=2),
         made=st.booleans(),
+        length=st.integers(0, 10**6),
     ),
     max_size=12,
     unique_by=lambda key: key.id,
 )
 
 
-def keys(count: int, **fields: object) -> list[AtomKey]:
+def keys(count: int, **fields: Any) -> list[AtomKey]:
     return [
         AtomKey(f"m{place:04}", 1, place, place, f"words {place}", "talk")._replace(**fields)
         for place in range(count)
@@ -94,6 +96,12 @@ def test_a_file_has_at_most_a_hundred_memories_in_the_order_of_time() -> None:
     assert [bundle.path.split("_")[-1] for bundle in plan.bundles[1:]] == ["2.md", "3.md"]
     assert plan.bundles[1].before == plan.bundles[0].path
     assert plan.bundles[0].path.startswith("@home/#sea/talk_")
+
+
+def test_a_file_has_fewer_long_memories_and_one_that_is_longer_stands_alone() -> None:
+    lengths = [600_000, 300_000, 300_000, 6_000_000, 5]
+    held = [key._replace(length=length) for key, length in zip(keys(5), lengths, strict=True)]
+    assert [len(bundle.atoms) for bundle in make_plan(held, []).bundles] == [2, 1, 1, 1]
 
 
 def test_a_memory_lies_under_its_most_common_given_tag() -> None:
@@ -174,7 +182,22 @@ def test_the_index_leads_to_every_file() -> None:
 
 def test_a_note_lies_with_the_file_that_it_came_from() -> None:
     row = KeyRow(
-        "a", 1, 0, 0, 9, "Note", "Tide", None, None, None, "ingestion", "notes", "tags", None, '{"path": "a/b.md"}'
+        "a",
+        1,
+        0,
+        0,
+        9,
+        "Note",
+        "Tide",
+        None,
+        None,
+        None,
+        "ingestion",
+        "notes",
+        "tags",
+        None,
+        0,
+        '{"path": "a/b.md"}',
     )
     assert (key_of(row).source, key_of(row).made, key_of(row).label) == ("a/b.md", True, "Tide")
     assert key_of(row._replace(extra=None)).source == "notes"
