@@ -26,7 +26,7 @@ from orchestration.transfer.mirror_writer import (
     write_mirror,
 )
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.mirror import Mirror
+from orchestration.upkeep.jobs.mirror import MirrorJob
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, Correct, EraseCitizen, EraseMemory, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest
@@ -248,7 +248,7 @@ async def test_an_erasure_that_cannot_reach_the_mirror_is_not_reported_as_done(
 
 
 async def test_the_job_writes_what_is_not_in_step(own: Runtime, fresh_citizen: str) -> None:
-    job, keeper = Mirror(), own.keeper
+    job, keeper = MirrorJob(), own.keeper
     assert keeper is not None
     await send(own, remember(fresh_citizen, "m1", description="a cove"))
     context = JobContext(own.deps, Level.N1, fresh_citizen, "run-1", await own.moment())

@@ -9,8 +9,8 @@ import pytest
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.upkeep.job import Job, JobContext, Page
-from orchestration.upkeep.jobs.erasure import Erasure
-from orchestration.upkeep.jobs.retention import Retention
+from orchestration.upkeep.jobs.erasure import ErasureJob
+from orchestration.upkeep.jobs.retention import RetentionJob
 from orchestration.upkeep.retention import list_policies, remove_policy, set_policy, show_policy
 from schemas.commands import Undo, UndoLink, WriteReceipt
 from schemas.errors import Conflict, NotFound
@@ -63,14 +63,14 @@ async def test_what_a_policy_does_not_keep_is_retracted_with_its_links_and_undon
     before = await left(deps, fresh_citizen)
     reach = await set_policy("news", policy(fresh_citizen, source="tool", keep_newest=5), deps, NOW)
     assert (reach.reached, reach.total, reach.stored) == (5, 12, True)
-    pages, _ = await run(Retention(), deps, fresh_citizen, dry=True)
+    pages, _ = await run(RetentionJob(), deps, fresh_citizen, dry=True)
     assert [line.split()[1] for line in pages[0].shown] == [f"n{i}" for i in range(5)]
     assert await left(deps, fresh_citizen) == before
-    _, receipts = await run(Retention(), deps, fresh_citizen)
+    _, receipts = await run(RetentionJob(), deps, fresh_citizen)
     assert {receipt.status for receipt in receipts} == {"stored"}
     assert await left(deps, fresh_citizen) == ["n5", "n6", "n7", "n8", "n9", "c1", "c2"]
     assert [link.source_id for link in await links(deps, fresh_citizen)] == ["n9"]
-    assert (await run(Retention(), deps, fresh_citizen))[1] == []
+    assert (await run(RetentionJob(), deps, fresh_citizen))[1] == []
     for receipt in reversed(receipts):
         kind = Undo if receipt.command == "retract" else UndoLink
         undo = kind(citizen_id=fresh_citizen, id=str(receipt.id), undoes=receipt.command_id)
@@ -84,7 +84,7 @@ async def test_what_the_source_of_a_policy_may_not_change_is_refused_and_keeps_i
 ) -> None:
     await told(deps, fresh_citizen)
     await set_policy("all", policy(fresh_citizen, keep_days=1, by="ingestion", confirm=12), deps, NOW)
-    _, receipts = await run(Retention(), deps, fresh_citizen)
+    _, receipts = await run(RetentionJob(), deps, fresh_citizen)
     assert {receipt.problem for receipt in receipts} == {"not-trusted"}
     assert len(receipts) == 12
     assert len(await links(deps, fresh_citizen)) == 2
@@ -103,12 +103,12 @@ async def test_a_policy_that_reaches_most_of_a_graph_asks_for_its_count_and_late
         await set_policy("all", whole.model_copy(update={"confirm": 3}), deps, NOW)
     assert (await list_policies(whole, deps)).policies == ()
     await set_policy("all", whole, deps, day(101))
-    pages, receipts = await run(Retention(), deps, fresh_citizen)
+    pages, receipts = await run(RetentionJob(), deps, fresh_citizen)
     assert receipts == []
     assert "asks for confirmation" in pages[0].shown[0]
     assert (await show_policy("all", whole, deps, NOW)).asks
     await set_policy("all", whole.model_copy(update={"confirm": 12}), deps, NOW)
-    await run(Retention(), deps, fresh_citizen)
+    await run(RetentionJob(), deps, fresh_citizen)
     assert await left(deps, fresh_citizen) == []
 
 
@@ -116,9 +116,9 @@ async def test_an_erasing_policy_is_another_job_and_leaves_nothing(deps: Deps, f
     await told(deps, fresh_citizen)
     erasing = policy(fresh_citizen, source="tool", keep_newest=6, action="erase")
     await set_policy("gone", erasing, deps, NOW)
-    assert (await run(Retention(), deps, fresh_citizen))[1] == []
+    assert (await run(RetentionJob(), deps, fresh_citizen))[1] == []
     assert len(await left(deps, fresh_citizen)) == 12
-    await run(Erasure(), deps, fresh_citizen)
+    await run(ErasureJob(), deps, fresh_citizen)
     assert await carried(deps, fresh_citizen, "n3") is None
     assert await left(deps, fresh_citizen) == ["n4", "n5", "n6", "n7", "n8", "n9", "c1", "c2"]
 

@@ -11,7 +11,7 @@ from schemas.memory import Level
 from schemas.upkeep.runs import JobName
 
 
-class Erasure:
+class ErasureJob:
     """Removes what erasing policies do not keep. What the source of a policy may not change stays."""
 
     name: JobName = "erasure"

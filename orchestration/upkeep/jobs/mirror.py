@@ -14,7 +14,7 @@ PERIOD_S: Final = 3600
 """A mirror follows each write within seconds: this is for what ends of itself, and what other processes wrote."""
 
 
-class Mirror:
+class MirrorJob:
     """It runs where a directory of mirrors is set. It changes nothing in the store: there is nothing to undo."""
 
     name: JobName = "mirror"

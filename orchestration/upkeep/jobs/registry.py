@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestration.upkeep.job import Job
-from orchestration.upkeep.jobs.erasure import Erasure
-from orchestration.upkeep.jobs.retention import Retention
+from orchestration.upkeep.jobs.erasure import ErasureJob
+from orchestration.upkeep.jobs.mirror import MirrorJob
+from orchestration.upkeep.jobs.retention import RetentionJob
 from orchestration.upkeep.jobs.revaluation import RevaluationJob
 from orchestration.upkeep.jobs.sweep import SweepJob
 from orchestration.upkeep.jobs.tags import TagsJob
@@ -15,7 +16,8 @@ from orchestration.upkeep.jobs.tags import TagsJob
 JOBS: Final[Sequence[Job]] = (
     SweepJob(),
     TagsJob(),
-    Retention(),
-    Erasure(),
+    RetentionJob(),
+    ErasureJob(),
     RevaluationJob(),
+    MirrorJob(),
 )

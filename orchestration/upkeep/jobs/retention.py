@@ -94,7 +94,7 @@ def describe(page: PolicyPage, verb: str) -> tuple[str, ...]:
     return (*lines, page.note) if page.note else tuple(lines)
 
 
-class Retention:
+class RetentionJob:
     """Retracts what policies do not keep, with the links of it, in the name of who set the policy."""
 
     name: JobName = "retention"
