@@ -12,6 +12,7 @@ from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
 from api.client.citizen_calls import CitizenCalls
 from api.client.conversations import ConversationCalls
+from api.client.retention_calls import RetentionCalls
 from api.client.upkeep_calls import UpkeepCalls
 from schemas import errors
 from scripts.reference import markdown
@@ -24,6 +25,7 @@ SECTIONS = {
     "apply": "Commands",
     "list_citizens": "Citizens",
     "hear": "Conversations",
+    "quarantine": "Quarantine and retention",
     "live": "Service",
 }
 """The heading that stands before each of these methods."""
@@ -65,6 +67,7 @@ def _maker(documented: Any, called: Any) -> str:
 
 def _methods() -> Iterator[str]:
     named = vars(AsyncSubstrate) | vars(CitizenCalls) | vars(ConversationCalls) | vars(UpkeepCalls)
+    named |= vars(RetentionCalls)
     for name, method in named.items():
         if inspect.iscoroutinefunction(method) and not name.startswith("_"):
             if name in SECTIONS:
