@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Final, Literal, Self
+from functools import partial
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText
 from schemas.memory import Level, Source
@@ -36,12 +38,20 @@ class QuarantineChange(GraphRequest):
     by: Source = Source.CITIZEN
 
 
+def require_one_of(names: Sequence[str], schema: dict[str, Any]) -> None:
+    """Says in a JSON schema that at least one of these fields is given, and not null."""
+    given: Mapping[str, Any] = {"not": {"enum": [None, False]}}
+    schema["anyOf"] = [{"required": [name], "properties": {name: given}} for name in names]
+
+
 class QuarantineRequest(QuarantineChange):
     """Hide what was written by a source, in an episode, with a key, by a speaker, with a tag or in a time.
 
     `since` and `until`: when it was written (transaction time), from the first to before the second. All that are
     given must fit. `dry_run`: only list what would be hidden. `note`: a reason, for the list of quarantines.
     """
+
+    model_config = ConfigDict(json_schema_extra=partial(require_one_of, SELECTS))
 
     source: Source | None = None
     episode_id: Identifier | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from schemas.base import Frozen, Identifier, Name, ShortText
 from schemas.memory import Source
-from schemas.upkeep.quarantine import GraphRequest
+from schemas.upkeep.quarantine import GraphRequest, require_one_of
 
 ASKS_FROM: Final = 0.5
 """A policy that reaches more than this share of a graph asks for confirmation."""
@@ -28,6 +29,8 @@ class PolicyRule(GraphRequest):
     it was last `written`, or since it `happened` (its valid time began). What is not kept is retracted, or with
     `action` erase removed for good. `by`: the source that acts; what it may not change stays.
     """
+
+    model_config = ConfigDict(json_schema_extra=partial(require_one_of, KEEPS))
 
     source: Source | None = None
     tag: ShortText | None = None
