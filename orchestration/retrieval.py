@@ -25,6 +25,7 @@ from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.consciousness_score import FOCUS
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
+from orchestration.ranking.generalisations import with_preference
 from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
 from orchestration.stream_completion import AddedVersions, StageTimer, add_versions, complete, let_others_run
@@ -115,6 +116,7 @@ async def rank_candidates(
         activation = activate(candidates, lexicons, asker, deps.channel_weights, learned=learned)
         answers = [score for score in activation.order if score.key not in activation.instructions]
         evidence = gather_evidence(question, candidates, answers, lexicons)
+        activation = with_preference(activation, candidates, intention.prefer)
         if intention.plurality is not None:
             activation = with_plurality(activation, candidates.memories, intention.plurality, moment)
     # A model may take seconds: whoever waits for it holds no turn.

@@ -27,6 +27,7 @@ from schemas.base import (
 from schemas.memory import Level, Source
 from schemas.temporal import KnownMoment, Moment, TemporalMode
 
+type Prefer = Literal["general", "concrete"]
 type Rerank = Literal["mmr", "rrf", "llm", "custom"]
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
 
@@ -177,6 +178,8 @@ class RetrievalIntention(StreamRequest):
     there. Limits are per query and level. `current_*` is the state that weighs links.
     `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in each channel, `llm` by the
     language model, `custom` by the reranker of the service.
+    `prefer`: what upkeep made of several memories is shown too: with `general` first, with `concrete` behind the
+    memories that it stands for. Without it only these are shown.
     """
 
     query_text: QueryText
@@ -195,6 +198,7 @@ class RetrievalIntention(StreamRequest):
     current_emotions: Emotions | None = None
     current_energy: Unit | None = None
     rerank: Rerank | None = None
+    prefer: Prefer | None = None
     intention_id: Identifier = Field(default_factory=lambda: uuid4().hex)
     generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
     generated_by: ShortText = "unknown"

@@ -16,7 +16,7 @@ class ModelCall(Frozen):
     answer; the result is then the one without a model.
     """
 
-    purpose: Literal["entities", "facts", "rerank", "appraisal", "revaluation"]
+    purpose: Literal["entities", "facts", "rerank", "appraisal", "revaluation", "generalisation"]
     model: str
     milliseconds: float
     requests: int

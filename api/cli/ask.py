@@ -28,6 +28,7 @@ OPTIONS: Final = {
     "filters": "--filter",
     "plurality": "--plural",
     "rerank": "--rerank",
+    "prefer": "--prefer",
     "max_tokens": "--max-tokens",
 }
 """The option that sets each field of an intention, for error texts."""
@@ -65,6 +66,10 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     rerank: Annotated[
         str | None, typer.Option(metavar="NAME", help="Reorder the best memories: mmr, rrf, llm or custom.")
     ] = None,
+    prefer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Show generalisations too: general (first) or concrete (behind)."),
+    ] = None,
     max_tokens: options.MaxTokens = None,
     explain: options.Explain = False,
     compact: Annotated[bool, typer.Option("--compact", help="Print a compact text for a prompt.")] = False,
@@ -88,6 +93,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
         "rerank": rerank,
+        "prefer": prefer,
         "max_tokens": max_tokens,
         "form": "compact" if compact else None,
     }

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict
 
 from schemas.citizen import Drive
-from schemas.intention import Filters, Plurality, QueryMode, Rerank
+from schemas.intention import Filters, Plurality, Prefer, QueryMode, Rerank
 from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source, Step
 from schemas.temporal import TemporalMode
 from schemas.upkeep import RepairTask
@@ -119,6 +119,7 @@ class RetrieveFields(StreamFields, total=False):
     required_emotions: Words | None
     time_zone: str
     rerank: Rerank | None
+    prefer: Prefer | None
     intention_id: str
     generated_by: str
 

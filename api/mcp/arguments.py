@@ -22,7 +22,7 @@ from schemas.base import (
 from schemas.citizen import MemoryIds
 from schemas.commands import CASCADE, RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
-from schemas.intention import Filters, QueryMode, TimeZone, check_not_blank
+from schemas.intention import Filters, Prefer, QueryMode, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import KnownMoment, Moment
 
@@ -84,6 +84,12 @@ class RecallArguments(_StreamArguments):
         Field(description='The zone of who asks, such as Europe/Berlin: "yesterday" ends at midnight there.'),
     ] = "UTC"
     filters: FiltersArgument = None
+    prefer: Annotated[
+        Prefer | None,
+        Field(
+            description="`general`: what was made of several memories first; `concrete`: behind them. Else absent."
+        ),
+    ] = None
 
 
 class WakeArguments(_StreamArguments):

@@ -68,6 +68,7 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
         max_tokens=given.max_tokens,
         filters=given.filters,
         time_zone=given.time_zone,
+        prefer=given.prefer,
         **_times(given),
     )
     return _stream_answer(stream)

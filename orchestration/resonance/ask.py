@@ -28,7 +28,7 @@ from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate, SentSignal
 from substrate.emotions import emotion_vector, kindred
 from substrate.graphs.graph import GraphTarget, Query
-from substrate.store.filters import filter_values
+from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.resonance import (
     RESONATE_FITTING_NOW,
     RESONATE_FITTING_THEN,
@@ -246,6 +246,7 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
     return {
         **sending.view.scope.bounds(),
         **filter_values(request.filters),
+        **GENERALISED,
         "moment": sending.view.scope.valid.start,
         "pool": pool,
         "k": six_queries.OVERFETCH * pool,

@@ -11,12 +11,13 @@ import orjson
 from orchestration.writing.passages import LONG, text_digest, trim_runaway
 from schemas.commands import Command, LinkRevision, Revision
 from schemas.temporal import Instant, to_instant
+from substrate.cypher.fragments import GENERALISATION, GENERALISED_KEY
 from substrate.emotions import emotion_trace, normal_emotions
 from substrate.store.rows import stored
 from substrate.text import STOP_WORDS, indexed_words, name_key, search_text, words
 
-SPOKEN_TYPES = frozenset(("Turn", "Session"))
-"""Memories whose name is a position in a conversation; nobody names them in a question."""
+SPOKEN_TYPES = frozenset(("Turn", "Session", GENERALISATION))
+"""Memories whose name is a position in a conversation, or made of other names; nobody names them in a question."""
 
 TITLED_TYPES = frozenset(("Document", "Note"))
 """Memories whose name is a title, also where it is known who wrote them."""
@@ -75,8 +76,15 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
         "emotions": sorted(normal_emotions(emotions)) if emotions else None,
         "terms": count_terms(content),
         "passages": text_digest(content.get("description")),
-        "text_key": words_key(" ".join(words(content.get("description") or content["name"]))),
+        "text_key": _text_key(content),
     }
+
+
+def _text_key(content: Mapping[str, Any]) -> int | None:
+    """What was made of other texts repeats none, and is counted by its key."""
+    if content["node_type"] == GENERALISATION:
+        return GENERALISED_KEY
+    return words_key(" ".join(words(content.get("description") or content["name"])))
 
 
 def words_key(text: str) -> int | None:

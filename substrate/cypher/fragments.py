@@ -63,6 +63,11 @@ REPEATED: Final = frozenset(
 REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
 """Texts of a citizen's state that many records share; `intern` makes the engine store each text once."""
 
+GENERALISATION: Final = "Generalisation"
+"""The type of a memory that upkeep made of several others. A question finds it only where it asks for it."""
+GENERALISED_KEY: Final = 0
+"""The `text_key` of all of them, by which an index counts them."""
+
 CLOCK: Final = (
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
     "WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at "
@@ -164,11 +169,17 @@ def fits(name: str) -> str:
     Without filters `$unfiltered` is true and the engine evaluates nothing else.
     """
     return (
-        f"($unfiltered OR {_one_of(name, 'node_type', '$node_types')} AND {_one_of(name, 'speaker', '$speakers')} "
+        f"{ordinary(name)} AND ($unfiltered OR {_one_of(name, 'node_type', '$node_types')} "
+        f"AND {_one_of(name, 'speaker', '$speakers')} "
         f"AND {_one_of(name, 'episode_id', '$episodes')} AND {_one_of(name, 'source', '$sources')} "
         f"AND {name}.valid_at >= $began_from AND {name}.valid_at < $began_to "
         f"AND all(label IN $labels WHERE {name}[label[0]] CONTAINS label[1]))"
     )
+
+
+def ordinary(name: str) -> str:
+    """The condition that the record `name` is no generalisation, unless `$generalised` asks for these too."""
+    return f"({name}.node_type <> '{GENERALISATION}' OR $generalised)"
 
 
 def _one_of(name: str, column: str, values: str) -> str:

@@ -17,6 +17,7 @@ from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.store.archive import STATE_LABELS, count_stored, draft_names
+from substrate.store.consolidation import find_made_of
 from substrate.store.feedback import take_back_naming
 from substrate.store.passages import erase_passages
 from substrate.store.revaluation import forget_stamps
@@ -162,13 +163,24 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
     """Erase memories with their records, traces, links, receipts and feedback; returns the number of each kind.
 
-    A repeated call finishes an interrupted one.
+    Generalisations of them go before them, since they hold their words. A repeated call finishes an interrupted
+    one.
     """
     removed: Counter[str] = Counter()
-    for group in batched(ids, MEMORIES_AT_ONCE):
+    for group in batched([*await _find_generalisations(graph, ids), *ids], MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
             removed += await _erase_group(graph, existing)
     return removed
+
+
+async def _find_generalisations(graph: Graph, ids: Sequence[str]) -> list[str]:
+    """The generalisations of the memories, those of these before them."""
+    found: list[str] = []
+    below = list(ids)
+    while below:
+        below = [each for each in await find_made_of(graph, below) if each not in found]
+        found = [*below, *found]
+    return found
 
 
 async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:

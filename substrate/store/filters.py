@@ -11,11 +11,14 @@ from typing import Any, Final
 import orjson
 
 from schemas.intention import Filters, RetrievalIntention
+from schemas.memory import Source
 from schemas.temporal import AFTER_ALL, BEGINNING_OF_TIME, to_instant
+from substrate.cypher.fragments import GENERALISATION
 from substrate.emotions import normal_emotion
 
 UNFILTERED: Final[Mapping[str, Any]] = {
     "unfiltered": True,
+    "generalised": False,
     "node_types": [],
     "speakers": [],
     "episodes": [],
@@ -24,7 +27,10 @@ UNFILTERED: Final[Mapping[str, Any]] = {
     "began_from": BEGINNING_OF_TIME,
     "began_to": AFTER_ALL,
 }
-"""The parameters of `fragments.fits` for a query without filters."""
+"""The parameters of `fragments.fits` for a query without filters, for which what upkeep generalised is none of the
+memories: each of them is there itself."""
+GENERALISED: Final[Mapping[str, Any]] = {"generalised": True}
+"""Beside the others: generalisations pass too."""
 EVERY_MEMORY: Final[Mapping[str, Any]] = {
     "min_energy": 0.0,
     "min_confidence": 0.0,
@@ -41,6 +47,7 @@ def felt_values(intention: RetrievalIntention) -> dict[str, Any]:
         "min_confidence": intention.min_confidence or 0.0,
         "required_emotions": sorted({normal_emotion(name) for name in intention.required_emotions or ()}),
         **filter_values(intention.filters),
+        **({} if intention.prefer is None else GENERALISED),
     }
 
 
@@ -51,6 +58,7 @@ def filter_values(filters: Filters | None) -> Mapping[str, Any]:
     labels = [*(("tags", tag) for tag in filters.tags), *(("buckets", bucket) for bucket in filters.buckets)]
     return {
         "unfiltered": False,
+        "generalised": GENERALISATION in filters.node_types or Source.UPKEEP in filters.sources,
         "node_types": list(filters.node_types),
         "speakers": list(filters.speakers),
         "episodes": list(filters.episodes),

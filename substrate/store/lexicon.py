@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from substrate.connection.pool import Row
+from substrate.cypher.fragments import GENERALISATION, GENERALISED_KEY
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.rows import is_made
@@ -19,8 +20,9 @@ NAMES_PER_WORD: Final = 8
 NAMES_PER_PHRASE: Final = 64
 
 _SIZES: Final = (
+    f"CALL {{ MATCH (g:ConsciousnessNode {{text_key: {GENERALISED_KEY}}}) RETURN count(g) AS made }} "
     "CALL db.meta.stats() YIELD labels "
-    "UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], "
+    "UNWIND [['memories', labels.ConsciousnessNode - made], ['traces', labels.Trace - made], "
     "['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion], "
     "['passages', labels.Passage]] AS size "
     "RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, "
@@ -32,7 +34,8 @@ def _count_words(label: str, kind: str) -> str:
     return (
         "UNION ALL UNWIND $words AS word CALL { WITH word "
         f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
-        f"WITH node LIMIT {DOCUMENT_CAP} RETURN count(node) AS found }} "
+        f"WITH node LIMIT {DOCUMENT_CAP} WITH node WHERE node.node_type <> '{GENERALISATION}' "
+        "RETURN count(node) AS found } "
         f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, "
         "null AS node_type, null AS unset "
     )

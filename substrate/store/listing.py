@@ -13,7 +13,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import fits, found_columns, link_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.filters import UNFILTERED
+from substrate.store.filters import GENERALISED, UNFILTERED
 
 MEMORIES_A_READ: Final = 500
 
@@ -115,7 +115,7 @@ async def _collect(graph: Graph, text: Query, query: ListQuery, start: ListPosit
     """Return at most `limit` rows, each with the internal id of its memory first, and whether more may follow."""
     next_range = NEXT_RANGE if query.label is None else NEXT_RANGE_OF_LABEL
     only = {"kind": query.kind, "label": query.label, "source": query.source, "key_id": query.key_id}
-    shared = {**query.scope.bounds(), **query.filters, **only}
+    shared = {**query.scope.bounds(), **query.filters, **GENERALISED, **only}
     rows: list[Row] = []
     while True:
         [[last, count]] = await graph.read(next_range, first=start.first, rows=MEMORIES_A_READ, label=query.label)

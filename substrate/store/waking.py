@@ -40,9 +40,10 @@ _IS_STEP: Final = f"(j.node_type IN {list(STEP_TYPES)} OR j.node_type = 'Turn' A
 """The memory `j` is a step by its type; a turn by what it tells."""
 
 _IN_ANY_STATE: Final = (
-    f"s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy AND {visible('s')}"
+    "s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy "
+    f"AND {visible('s')} AND {fits('s')}"
 )
-"""Possible answers of a mode: records in the scope, recent enough, with an energy in the range."""
+"""Possible answers of a mode: records in the scope and the filters, recent enough, with an energy in the range."""
 
 _IN_STATE: Final = f"s.resolution_state IN $states AND {_IN_ANY_STATE}"
 """The same, with one of the requested resolution states. Few records have a state, and an index finds them."""
@@ -121,11 +122,9 @@ def _nearest(column: str, k: str, vector: str) -> tuple[str, ...]:
     )
 
 
-_FITTING: Final = _record_searches(f"{_IN_STATE} AND {fits('s')}")
-_GIVEN_FITTING: Final = _record_searches(f"{_IN_STATE} AND {_GIVEN} AND {fits('s')}")
-_ALL_FITTING: Final = _record_searches(f"{_IN_ANY_STATE} AND {fits('s')}")
-_EMOTION_FITTING: Final = _scans(f"{_WANTED} AND {fits('s')}", "emotion", "$k", "$emotion")
-_MEANING_FITTING: Final = _scans(f"{_WANTED} AND {fits('s')}", "embedding", "$near", "$goal_embedding")
+_ALL_RECORDS: Final = _record_searches(_IN_ANY_STATE)
+_EMOTION_FITTING: Final = _scans(_WANTED, "emotion", "$k", "$emotion")
+_MEANING_FITTING: Final = _scans(_WANTED, "embedding", "$near", "$goal_embedding")
 """With filters no search takes its nearest or newest before it filters."""
 
 _EMOTION: Final = _nearest("emotion", "$k", "$emotion")
@@ -142,11 +141,11 @@ _THEN: Final = _Time(
     f"WITH hop, e, m WHERE {felt('m')}", uncrowded_then,
 )  # fmt: skip
 _FITTING_NOW: Final = _NOW._replace(
-    records=_FITTING[:1], given=_GIVEN_FITTING[:1], new_records=_ALL_FITTING[:1],
+    new_records=_ALL_RECORDS[:1],
     near_in_emotion=_EMOTION_FITTING[:1], near_in_meaning=_MEANING_FITTING[:1],
 )  # fmt: skip
 _FITTING_THEN: Final = _THEN._replace(
-    records=_FITTING, given=_GIVEN_FITTING, new_records=_ALL_FITTING,
+    new_records=_ALL_RECORDS,
     near_in_emotion=_EMOTION_FITTING, near_in_meaning=_MEANING_FITTING,
 )  # fmt: skip
 

@@ -1,19 +1,6 @@
 // Every query of the store, by name, as it is sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `:params` lists the parameters of the query below it.
 
-// add_made_tags
-// :params $rows, $run
-UNWIND $rows AS r
-MATCH (n:ConsciousnessNode {id: r.id})
-WITH r, n
-OPTIONAL MATCH (n)-[old:MADE_TAG]->(:Tag {name: r.name})
-WITH r, n, old
-WHERE old IS NULL
-MERGE (g:Tag {name: r.name})
-ON CREATE SET g.shown = r.shown
-CREATE (n)-[:MADE_TAG {run: $run}]->(g)
-RETURN count(n);
-
 // add_passages
 // :params $digest, $memory_id, $rows
 MATCH (n:ConsciousnessNode {id: $memory_id})
@@ -30,7 +17,7 @@ CREATE (p:Passage {handle: r.handle, memory_id: $memory_id, digest: $digest, sta
 RETURN count(p);
 
 // anchors_now
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL db.meta.stats()
 YIELD nodeCount
 WITH nodeCount - 20000 AS first
@@ -43,7 +30,7 @@ CALL {
   YIELD node AS m, score
   WITH m, score, mean
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -60,7 +47,7 @@ RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // anchors_then
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL db.meta.stats()
 YIELD nodeCount
 WITH nodeCount - 20000 AS first
@@ -73,7 +60,7 @@ CALL {
   YIELD node AS m, score
   WITH m, score, mean
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -88,7 +75,7 @@ CALL {
   YIELD node AS m, score
   WITH m, score, mean
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -133,15 +120,15 @@ SET m.other_model = $model, m.other_dimension = $dimension, m.other_state = 'fil
 RETURN m.other_state;
 
 // begun_near_now
-// :params $began_from, $began_to, $embedding, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -173,15 +160,15 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_near_then
-// :params $began_from, $began_to, $embedding, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -196,8 +183,8 @@ CALL {
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -229,15 +216,15 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_now
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -264,15 +251,15 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_then
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -287,8 +274,8 @@ CALL {
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -328,7 +315,7 @@ RETURN n.id, m.id, properties(e);
 // carried_page
 // :params $after, $beside, $rows
 MATCH (n)
-WHERE id(n) > $after AND NOT ('Tag' IN labels(n) AND n.name STARTS WITH '~')
+WHERE id(n) > $after
 WITH n
 LIMIT $rows
 RETURN id(n), labels(n), CASE WHEN any(l IN labels(n) WHERE l IN $beside) THEN null ELSE properties(n) END,
@@ -539,6 +526,103 @@ ORDER BY p.expired_at, p.id
 LIMIT $limit
 RETURN p.expired_at, p.id, p.created_at;
 
+// consolidation_contents
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+WHERE n.expired_at = 9007199254740991
+    AND (n.unset IS NULL OR NOT n.unset STARTS WITH 'name,' OR coalesce(n.description, '') <> '')
+RETURN n.id, n.node_type, n.name, CASE WHEN n.passages IS NULL THEN n.description ELSE left(n.description,
+    1000) + '' + toString(size(n.description)) END, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset;
+
+// consolidation_holders
+// :params $ids
+MATCH (o:ConsciousnessNode)
+WHERE o.id IN $ids
+WITH o
+MATCH (n:ConsciousnessNode)-[e:LINK]-(o)
+WHERE e.expired_at = 9007199254740991 AND n.expired_at = 9007199254740991
+WITH DISTINCT n
+LIMIT 2000
+RETURN n.id;
+
+// consolidation_made
+// :params $ids
+MATCH (g:ConsciousnessNode)
+WHERE g.id IN $ids
+WITH g
+MATCH (g)-[e:LINK|PAST_LINK]->(n)
+WHERE e.relation_type = 'GENERALISES'
+RETURN g.id, g.expired_at = 9007199254740991, g.version, g.invalid_at, g.extra, n.id,
+    n.expired_at = 9007199254740991, type(e) = 'LINK' AND e.expired_at = 9007199254740991;
+
+// consolidation_made_of
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (g:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.relation_type = 'GENERALISES' AND g.node_type = 'Generalisation'
+RETURN DISTINCT g.id;
+
+// consolidation_node_names
+// :params $ids
+MATCH (o:ConsciousnessNode)
+WHERE o.id IN $ids
+RETURN o.id, o.name, o.name_key, indegree(o, 'LINK') + outdegree(o, 'LINK');
+
+// consolidation_nodes
+// :params $ids, $kinds
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK]-(o:ConsciousnessNode)
+WHERE e.expired_at = 9007199254740991 AND o.expired_at = 9007199254740991 AND o.name_key IS NOT NULL
+    AND toLower(o.node_type) IN $kinds
+WITH DISTINCT n.id AS id, o.id AS node
+LIMIT 2000
+RETURN id, node;
+
+// consolidation_page
+// :params $after, $kinds, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+RETURN id(n), n.id, n.expired_at = 9007199254740991, toLower(n.node_type) IN $kinds,
+    indegree(n, 'LINK') + outdegree(n, 'LINK')
+ORDER BY id(n);
+
+// consolidation_same_words
+// :params $abstraction, $embedding, $k
+CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
+YIELD node AS t, score
+MATCH (g:ConsciousnessNode)-[:HAS_TRACE]->(t)
+WHERE g.node_type = 'Generalisation' AND g.expired_at = 9007199254740991 AND g.abstraction = $abstraction
+RETURN 1.0 - score
+ORDER BY score
+LIMIT 1;
+
+// consolidation_tag_holders
+// :params $names
+MATCH (t:Tag)
+WHERE t.name IN $names
+RETURN t.name, indegree(t, 'TAGGED');
+
+// consolidation_vectors
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAS_TRACE]->(t:Trace)
+WHERE t.embedding IS NOT NULL
+RETURN n.id, t.embedding;
+
 // constraint_status
 CALL db.constraints()
 YIELD label, status
@@ -652,18 +736,19 @@ MATCH (x)-[d:DECLINED]->()
 RETURN d.offer;
 
 // doing_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
   RETURN s, i, score
@@ -692,7 +777,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -714,18 +799,19 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
   RETURN s, i, score
@@ -733,13 +819,14 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -775,8 +862,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -797,12 +884,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -833,7 +925,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -855,12 +947,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -870,7 +967,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -908,8 +1010,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -928,29 +1030,6 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
-
-// drop_held_feedback
-// :params $quarantine
-MATCH (f:Feedback)
-WHERE f.held = $quarantine
-WITH collect(f) AS those
-FOREACH (f IN those |
-  DELETE f
-)
-RETURN size(those);
-
-// drop_made_tags
-// :params $rows
-UNWIND $rows AS r
-MATCH (n:ConsciousnessNode {id: r.id})
-WITH r, n
-MATCH (n)-[g:MADE_TAG]->(t:Tag)
-WHERE t.name = r.name
-WITH collect(g) AS gone
-FOREACH (g IN gone |
-  DELETE g
-)
-RETURN size(gone);
 
 // drop_otherpassagetrace_embedding
 DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding);
@@ -974,24 +1053,6 @@ WHERE q.swept_at IN $times OR q.id IN $ids
 DELETE q
 RETURN count(q);
 
-// drop_unused_made_tags
-// :params $names
-MATCH (t:Tag)
-WHERE t.name IN $names AND t.name STARTS
-WITH '~' AND indegree(t, 'MADE_TAG') = 0
-WITH collect(t) AS gone
-FOREACH (t IN gone |
-  DELETE t
-)
-RETURN size(gone);
-
-// end_offers
-// :params $run
-MATCH (a:Revaluation)
-WHERE a.waiting = true AND a.run <> $run
-SET a.waiting = false
-RETURN count(a);
-
 // end_reembedding
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE m.other_state = 'clearing'
@@ -1009,13 +1070,13 @@ RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n
 
 // erase_bare
 MATCH (g:Tag)
-WHERE indegree(g, ['TAGGED', 'MADE_TAG']) = 0
+WHERE indegree(g, 'TAGGED') = 0
 RETURN g.name;
 
 // erase_bare_tags
 // :params $names
 MATCH (g:Tag)
-WHERE g.name IN $names AND indegree(g, ['TAGGED', 'MADE_TAG']) = 0
+WHERE g.name IN $names AND indegree(g, 'TAGGED') = 0
 WITH collect(g) AS gone
 FOREACH (g IN gone |
   DELETE g
@@ -1218,7 +1279,6 @@ RETURN n.id, n.fingerprint;
 
 // feedback
 MATCH (f:Feedback)
-WHERE f.held IS NULL
 RETURN f.id, f.created_at, f.question, f.used, f.wrong, f.lesson;
 
 // feedback_at
@@ -1239,18 +1299,19 @@ MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, n.emotion_vector, n.resolution_state, n.energy;
 
 // felt_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -1282,7 +1343,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -1304,18 +1365,19 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -1325,13 +1387,14 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -1370,8 +1433,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -1429,13 +1492,14 @@ LIMIT 64
 RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state, m.speaker, m.unset;
 
 // felt_near_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -1474,7 +1538,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -1496,13 +1560,14 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -1520,7 +1585,8 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -1566,8 +1632,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -1588,7 +1654,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
   YIELD node AS t, score
@@ -1596,6 +1662,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $felt_far
   RETURN s, i, score
@@ -1625,7 +1697,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -1647,7 +1719,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
   YIELD node AS t, score
@@ -1655,6 +1727,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $felt_far
   RETURN s, i, score
@@ -1665,6 +1743,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, i, score
   WHERE score <= $felt_far
   RETURN s, i, score
@@ -1675,6 +1759,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $felt_far
   RETURN s, i, score
@@ -1709,8 +1799,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -1731,12 +1821,12 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
       AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND ($unfiltered
+      AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -1773,7 +1863,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -1795,12 +1885,12 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
       AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND ($unfiltered
+      AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -1815,7 +1905,7 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
       AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND ($unfiltered
+      AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -1859,8 +1949,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -1881,7 +1971,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -1889,7 +1979,12 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
       AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from
+      AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -1921,7 +2016,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -1943,7 +2038,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -1951,7 +2046,12 @@ CALL {
   MATCH (s:ConsciousnessNode)
   WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
       AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from
+      AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -1964,7 +2064,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
       AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from
+      AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -2003,8 +2108,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -2025,12 +2130,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -2064,7 +2174,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -2086,12 +2196,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -2103,7 +2218,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -2144,8 +2264,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -2178,27 +2298,6 @@ SET s.version = 1, s.valid_at = told, s.invalid_at = $open, s.created_at = told,
     m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END
 RETURN id(s);
 
-// forget_made_tags
-// :params $names, $rows
-UNWIND $names AS name
-MATCH (t:Tag {name: name})
-WITH t
-MATCH (t)<-[g:MADE_TAG]-()
-WITH g
-LIMIT $rows
-WITH collect(g) AS gone
-FOREACH (g IN gone |
-  DELETE g
-)
-RETURN size(gone);
-
-// forget_revaluations
-// :params $ids
-MATCH (a:Revaluation)
-WHERE a.memory_id IN $ids
-DELETE a
-RETURN count(a);
-
 // fulltext_node
 CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names);
 
@@ -2208,22 +2307,16 @@ CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text);
 // fulltext_past
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
 
-// given_tags
-// :params $names
-MATCH (g:Tag)
-WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
-RETURN g.name, indegree(g, 'TAGGED');
-
 // graph_now
-// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2239,7 +2332,8 @@ CALL {
   WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2256,7 +2350,8 @@ CALL {
   WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2272,8 +2367,8 @@ CALL {
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2296,8 +2391,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -2322,8 +2417,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
@@ -2350,8 +2445,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -2377,7 +2472,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // graph_then
-// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (i:ConsciousnessNode)
   WHERE i.id IN $entities
@@ -2390,8 +2485,8 @@ CALL {
       AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS s
   WITH i, s
   WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2407,7 +2502,8 @@ CALL {
   WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2425,7 +2521,8 @@ CALL {
   WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2444,7 +2541,8 @@ CALL {
   WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2461,7 +2559,8 @@ CALL {
   WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2478,8 +2577,8 @@ CALL {
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2495,8 +2594,8 @@ CALL {
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -2528,8 +2627,8 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -2539,7 +2638,8 @@ CALL {
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
@@ -2586,8 +2686,8 @@ CALL {
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -2597,7 +2697,8 @@ CALL {
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
@@ -2617,8 +2718,8 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -2628,7 +2729,8 @@ CALL {
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
@@ -2668,13 +2770,6 @@ WITH b, i
 MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.created_at < b.begun AND p.name = b.name AND p.description = b.description
 RETURN b.place, p.created_at, p.expired_at;
-
-// held_now
-// :params $beliefs, $open
-UNWIND $beliefs AS b
-MATCH (i:ConsciousnessNode {id: b.id})
-WHERE i.expired_at = $open AND i.name = b.name AND i.description = b.description
-RETURN b.place;
 
 // held_out
 // :params $at, $id, $kind, $open
@@ -2720,20 +2815,6 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
-
-// hold_feedback
-// :params $at, $ids, $quarantine
-MATCH (m:SubstrateMeta {key: 'stamp'})
-WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
-MATCH (f:Feedback)
-WHERE f.held IS NULL AND any(x IN f.used + f.wrong WHERE x IN $ids)
-WITH m, at, collect(f) AS those
-WHERE size(those) > 0
-FOREACH (f IN those |
-  SET f.held = $quarantine
-)
-SET m.clock = at, m.feedback_at = at
-RETURN size(those);
 
 // identity_now
 // :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
@@ -2913,16 +2994,6 @@ MERGE (q:QualitySummary {id: $id})
 ON CREATE SET q.swept_at = $at, q.summary = $summary
 RETURN q.swept_at;
 
-// kept_page
-// :params $after, $open, $rows
-MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after
-WITH n
-LIMIT $rows
-RETURN id(n), n.expired_at = $open, n.id, n.name, n.source, n.node_type, n.tags, n.resolution_state,
-    n.created_at, n.valid_at
-ORDER BY id(n);
-
 // known_since
 // :params $id, $open
 MATCH (n:ConsciousnessNode {id: $id})
@@ -2933,8 +3004,7 @@ RETURN n.version, n.valid_at, min(p.valid_at);
 
 // labels
 MATCH (t:Tag)
-WITH t.name AS name, indegree(t, 'TAGGED') AS held, indegree(t, 'MADE_TAG') AS made
-WHERE held > 0 OR made = 0
+WITH t.name AS name, indegree(t, 'TAGGED') AS held
 RETURN name
 ORDER BY held DESC, name
 LIMIT 2000;
@@ -2968,11 +3038,6 @@ OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
 RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
 ORDER BY id(n);
 
-// last_node
-CALL db.meta.stats()
-YIELD nodeCount
-RETURN nodeCount;
-
 // last_passage
 // :params $after, $rows
 MATCH (q:Passage)
@@ -3000,10 +3065,15 @@ RETURN count(DISTINCT id);
 
 // lexicon_now
 // :params $phrases, $sounds, $words
+CALL {
+  MATCH (g:ConsciousnessNode {text_key: 0})
+  RETURN count(g) AS made
+}
 CALL db.meta.stats()
 YIELD labels
-UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
-    ['past_versions', labels.PastVersion], ['passages', labels.Passage]] AS size
+UNWIND [['memories', labels.ConsciousnessNode - made], ['traces', labels.Trace - made],
+    ['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion],
+    ['passages', labels.Passage]] AS size
 RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset
 UNION ALL
@@ -3014,6 +3084,8 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
+  WITH node
+  WHERE node.node_type <> 'Generalisation'
   RETURN count(node) AS found
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
@@ -3039,10 +3111,15 @@ RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS nam
 
 // lexicon_then
 // :params $phrases, $sounds, $words
+CALL {
+  MATCH (g:ConsciousnessNode {text_key: 0})
+  RETURN count(g) AS made
+}
 CALL db.meta.stats()
 YIELD labels
-UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
-    ['past_versions', labels.PastVersion], ['passages', labels.Passage]] AS size
+UNWIND [['memories', labels.ConsciousnessNode - made], ['traces', labels.Trace - made],
+    ['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion],
+    ['passages', labels.Passage]] AS size
 RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset
 UNION ALL
@@ -3053,6 +3130,8 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
+  WITH node
+  WHERE node.node_type <> 'Generalisation'
   RETURN count(node) AS found
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
@@ -3083,6 +3162,8 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
+  WITH node
+  WHERE node.node_type <> 'Generalisation'
   RETURN count(node) AS found
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
@@ -3107,18 +3188,19 @@ RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS nam
     node.node_type AS node_type, node.unset AS unset;
 
 // like_in_energy_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, abs(s.energy - $energy) AS score
   RETURN s, i, score
@@ -3148,7 +3230,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -3170,18 +3252,19 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, abs(s.energy - $energy) AS score
   RETURN s, i, score
@@ -3189,13 +3272,14 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -3232,8 +3316,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3254,12 +3338,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -3291,7 +3380,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -3313,12 +3402,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -3328,7 +3422,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -3367,8 +3466,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3510,7 +3609,7 @@ ORDER BY id(i), e.id
 LIMIT $limit;
 
 // list_memories
-// :params $began_from, $began_to, $episodes, $first, $key_id, $kind, $known_from, $known_to, $labels, $last, $limit, $node_types, $source, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $first, $generalised, $key_id, $kind, $known_from, $known_to, $labels, $last, $limit, $node_types, $source, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE id(i) >= $first AND id(i) <= $last
 WITH i
@@ -3522,7 +3621,8 @@ UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_fr
     AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH i, m
 WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
-    OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    OR m.key_id = $key_id) AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3538,7 +3638,7 @@ ORDER BY id(i), m.version
 LIMIT $limit;
 
 // list_of_label
-// :params $began_from, $began_to, $episodes, $first, $key_id, $kind, $known_from, $known_to, $label, $labels, $last, $limit, $node_types, $source, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $first, $generalised, $key_id, $kind, $known_from, $known_to, $label, $labels, $last, $limit, $node_types, $source, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (t:Tag {name: $label})
 WITH t
 MATCH (i:ConsciousnessNode)-[:TAGGED]->(t)
@@ -3552,7 +3652,8 @@ UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_fr
     AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH i, m
 WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
-    OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    OR m.key_id = $key_id) AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3577,15 +3678,6 @@ WHERE q.digest = n.passages
 WITH n, count(q) AS stored
 RETURN n.id, n.version, n.passages, stored, n.description;
 
-// low_importance
-// :params $after, $at, $below, $last, $open, $rows, $things
-MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after AND id(n) <= $last AND n.expired_at + 0 = $open AND n.valid_at + 0 <= $at
-    AND n.invalid_at + 0 > $at AND coalesce(n.importance, 0.0) < $below AND NOT n.node_type IN $things
-WITH n
-LIMIT $rows
-RETURN id(n), n.id, n.node_type, n.speaker, n.name, left(toStringOrNull(n.description), 200);
-
 // made_links
 // :params $id, $open, $trigger
 MATCH (n:ConsciousnessNode {id: $id})
@@ -3595,24 +3687,6 @@ WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = 
 RETURN e.id, t.id
 ORDER BY e.id;
 
-// made_tags_of
-// :params $ids
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[:MADE_TAG]->(t:Tag)
-RETURN n.id, t.name, coalesce(t.shown, t.name), indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG')
-ORDER BY n.id, t.name;
-
-// made_tags_of_run
-// :params $after, $last, $run
-MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after AND id(n) <= $last
-WITH n
-MATCH (n)-[g:MADE_TAG]->(t:Tag)
-WHERE g.run = $run
-RETURN n.id, t.name;
-
 // mark_long_text
 // :params $digest, $memory_id, $open, $seen
 MATCH (n:ConsciousnessNode {id: $memory_id})
@@ -3621,15 +3695,15 @@ SET n.passages = $digest
 RETURN n.version;
 
 // members_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (g:Tag {name: $label})
 WITH g
 MATCH (s:ConsciousnessNode)-[:TAGGED]->(g)
 WITH s
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -3655,8 +3729,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3681,8 +3755,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
@@ -3709,8 +3783,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3760,19 +3834,6 @@ RETURN n.fingerprint, i.version, coalesce(i.versions, i.version),
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
 
-// memories_of_graph
-CALL db.meta.stats()
-YIELD labels
-RETURN labels.ConsciousnessNode;
-
-// memories_of_run
-// :params $after, $rows
-MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after
-WITH n
-LIMIT $rows
-RETURN max(id(n)), count(n);
-
 // memory
 // :params $id
 MATCH (n:ConsciousnessNode {id: $id})
@@ -3818,79 +3879,6 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
-
-// mirror_keys
-// :params $first, $known_from, $known_to, $last, $valid_from, $valid_to
-MATCH (i:ConsciousnessNode)
-WHERE id(i) >= $first AND id(i) <= $last
-WITH i
-WITH i, i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-    AND i.expired_at > $known_from AS carried
-UNWIND [CASE WHEN carried THEN null ELSE i END] AS j
-OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
-    AND p.expired_at > $known_from
-WITH CASE WHEN carried THEN i ELSE p END AS m
-WITH m
-WHERE m IS NOT NULL
-RETURN m.id, m.version, m.created_at, m.valid_at, m.invalid_at, m.node_type, m.name, m.speaker, m.tags,
-    m.buckets, m.source, m.episode_id, m.unset, left(toStringOrNull(m.description), 200), size(m.description),
-    CASE WHEN m.extra CONTAINS '"path"' THEN m.extra ELSE null END;
-
-// mirror_links
-// :params $first, $known_from, $known_to, $last, $rows, $skip, $valid_from, $valid_to
-MATCH (i:ConsciousnessNode)
-WHERE id(i) >= $first AND id(i) <= $last
-WITH i
-MATCH (i)-[e:LINK|PAST_LINK]->(j)
-WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-    AND e.expired_at > $known_from
-WITH i, e, j
-SKIP $skip
-LIMIT $rows
-RETURN i.id, j.id, e.relation_type;
-
-// mirror_next_change
-// :params $first, $last, $now, $open
-MATCH (i:ConsciousnessNode)
-WHERE id(i) >= $first AND id(i) <= $last
-WITH i
-WITH i
-WHERE i.expired_at = $open
-UNWIND [i.valid_at, i.invalid_at] AS at
-WITH at
-WHERE at > $now AND at < $open
-RETURN min(at);
-
-// mirror_next_past_change
-// :params $first, $last, $now, $open
-MATCH (i:ConsciousnessNode)
-WHERE id(i) >= $first AND id(i) <= $last
-WITH i
-MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.expired_at = $open
-UNWIND [p.valid_at, p.invalid_at] AS at
-WITH at
-WHERE at > $now AND at < $open
-RETURN min(at);
-
-// mirror_records
-// :params $ids, $known_from, $known_to, $valid_from, $valid_to
-UNWIND $ids AS id
-MATCH (i:ConsciousnessNode {id: id})
-WITH i
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
-    AND p.expired_at > $known_from
-WITH i, collect(p) AS past
-UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
-    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
-WITH i, m
-RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // named_by_words
 // :params $kinds, $open, $words
@@ -4029,23 +4017,6 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND m.expired_at > $known_from
 RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
 
-// near_for_tags
-// :params $ids, $k, $known_from, $known_to, $valid_from, $valid_to
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[:HAS_TRACE]->(own:Trace)
-WHERE own.embedding IS NOT NULL
-WITH n, own
-CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, own.embedding)
-YIELD node AS t, score
-MATCH (m:ConsciousnessNode)-[:HAS_TRACE]->(t)
-WHERE m.id <> n.id AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from
-    AND (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
-RETURN n.id, m.id, 1.0 - score, m.node_type, CASE WHEN m.speaker IS NULL THEN m.name ELSE null END,
-    left(m.description, 2000), m.tags, m.unset;
-
 // node_types
 MATCH (m:ConsciousnessNode)
 WITH m
@@ -4071,12 +4042,6 @@ WITH n
 LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
-
-// offered_in
-// :params $run
-MATCH (a:Revaluation)
-WHERE a.run = $run
-RETURN count(a);
 
 // offered_work
 // :params $characters, $links, $memories, $now, $open, $states, $work
@@ -4134,7 +4099,7 @@ LIMIT $limit
 RETURN n.id, n.name, n.description, n.valid_at, n.source, null;
 
 // passages_now
-// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding))
   YIELD node AS t, score
@@ -4154,7 +4119,8 @@ MATCH (s:ConsciousnessNode {id: q.memory_id})
 WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
     AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -4185,7 +4151,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.author, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_scan_now
-// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (q:Passage)
   WITH q
@@ -4209,7 +4175,8 @@ MATCH (s:ConsciousnessNode {id: q.memory_id})
 WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
     AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -4240,7 +4207,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.author, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_scan_then
-// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (q:Passage)
   WITH q
@@ -4265,7 +4232,8 @@ OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
     AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
     AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+    AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR p.node_type IN $node_types)
     AND (size($speakers) = 0 OR p.speaker IN $speakers)
     AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
     AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -4275,7 +4243,8 @@ WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
     AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
+    AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR i.node_type IN $node_types)
     AND (size($speakers) = 0 OR i.speaker IN $speakers)
     AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
     AND i.valid_at >= $began_from AND i.valid_at < $began_to
@@ -4306,7 +4275,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.author, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_then
-// :params $began_from, $began_to, $embedding, $episodes, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding))
   YIELD node AS t, score
@@ -4327,7 +4296,8 @@ OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
     AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
     AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+    AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR p.node_type IN $node_types)
     AND (size($speakers) = 0 OR p.speaker IN $speakers)
     AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
     AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -4337,7 +4307,8 @@ WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
     AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
+    AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR i.node_type IN $node_types)
     AND (size($speakers) = 0 OR i.speaker IN $speakers)
     AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
     AND i.valid_at >= $began_from AND i.valid_at < $began_to
@@ -4368,7 +4339,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.author, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_worded_now
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -4381,7 +4352,8 @@ MATCH (s:ConsciousnessNode {id: q.memory_id})
 WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
     AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -4412,7 +4384,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.author, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_worded_then
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -4426,7 +4398,8 @@ OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
     AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
     AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+    AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR p.node_type IN $node_types)
     AND (size($speakers) = 0 OR p.speaker IN $speakers)
     AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
     AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -4436,7 +4409,8 @@ WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
     AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
-    AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
+    AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR i.node_type IN $node_types)
     AND (size($speakers) = 0 OR i.speaker IN $speakers)
     AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
     AND i.valid_at >= $began_from AND i.valid_at < $began_to
@@ -4597,19 +4571,15 @@ ORDER BY id(i)
 LIMIT $rows
 RETURN max(id(i)), count(i);
 
-// policies
-MATCH (p:RetentionPolicy)
-RETURN p.id, p.data
-ORDER BY p.id;
-
 // pools_now
-// :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $chance, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4625,7 +4595,8 @@ CALL {
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4646,7 +4617,8 @@ CALL {
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4670,13 +4642,14 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // pools_then
-// :params $began_from, $began_to, $chance, $episodes, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $chance, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4690,7 +4663,8 @@ CALL {
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4706,7 +4680,8 @@ CALL {
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4723,7 +4698,8 @@ CALL {
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4744,7 +4720,8 @@ CALL {
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4764,7 +4741,8 @@ CALL {
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -4873,13 +4851,6 @@ SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.pr
     drives: intern(r.properties.drives)}
 RETURN count(n);
 
-// put_quarantine
-// :params $rows
-UNWIND $rows AS r
-CREATE (n:Quarantine)
-SET n = r.properties
-RETURN count(n);
-
 // put_receipt
 // :params $rows
 UNWIND $rows AS r
@@ -4907,13 +4878,6 @@ FOREACH (v IN r.past |
 )
 RETURN count(p);
 
-// put_retentionpolicy
-// :params $rows
-UNWIND $rows AS r
-CREATE (n:RetentionPolicy)
-SET n = r.properties
-RETURN count(n);
-
 // put_stamp
 // :params $properties
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -4938,88 +4902,6 @@ RETURN q.swept_at, q.summary;
 // quality_times
 MATCH (q:QualitySummary)
 RETURN q.swept_at;
-
-// quarantine_bare_names
-// :params $ids, $kinds, $own
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[e:LINK]-(m)
-WHERE NOT (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
-    OR (m.node_type IN $kinds AND coalesce(m.description, '') = '' AND NOT m.source IN $own)
-WITH m, count(e) AS ways
-RETURN m.id, ways, indegree(m, 'LINK') + outdegree(m, 'LINK');
-
-// quarantine_general
-// :params $ids
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (m)-[e:LINK]->(n)
-WHERE e.relation_type = 'GENERALISES'
-RETURN m.id;
-
-// quarantine_link_suspects
-// :params $episode, $first, $key, $last, $since, $source, $until
-MATCH (n:ConsciousnessNode)
-WHERE id(n) >= $first AND id(n) <= $last
-WITH n
-MATCH (n)-[e:LINK|PAST_LINK]->(m)
-WHERE ($source = '' OR e.source = $source OR e.closed_source = $source)
-    AND ($key = '' OR e.key_id = $key OR e.closed_key = $key) AND ($episode = '' OR e.episode_id = $episode)
-    AND (e.created_at >= $since OR e.expired_at >= $since) AND e.created_at < $until
-RETURN DISTINCT e.id;
-
-// quarantine_links_at
-// :params $ids
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[e:LINK]-(m)
-RETURN DISTINCT e.id;
-
-// quarantine_mentioned
-// :params $ids
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[e:LINK|PAST_LINK]->(m)
-WHERE e.relation_type = 'MENTIONS' AND m.version > 1
-RETURN DISTINCT m.id, e.created_at;
-
-// quarantine_names_of
-// :params $ids
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-RETURN n.id, n.name;
-
-// quarantine_resolved
-// :params $ids
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (m)-[e:LINK|PAST_LINK]->(n)
-WHERE e.relation_type = 'RESOLVED_BY' AND e.unset IS NOT NULL
-RETURN m.id, min(e.created_at);
-
-// quarantine_suspects
-// :params $after, $episode, $key, $rows, $since, $source, $until
-MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after
-WITH n
-LIMIT $rows
-OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
-WITH n, collect(p) AS past
-RETURN id(n), n.id,
-    any(x IN past + [n] WHERE ($source = '' OR x.source = $source OR x.closed_source = $source)
-    AND ($key = '' OR x.key_id = $key OR x.closed_key = $key) AND ($episode = '' OR x.episode_id = $episode)
-    AND (x.created_at >= $since OR x.expired_at >= $since) AND x.created_at < $until)
-ORDER BY id(n);
-
-// quarantines
-MATCH (q:Quarantine)
-RETURN q.id, q.created_at, q.used, q.data;
 
 // re_embed
 // :params $embedding, $emotion, $id, $open, $seen
@@ -5071,7 +4953,7 @@ RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.in
     c.warnings, c.recognised;
 
 // records_of
-// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $sources, $speakers, $touching, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $sources, $speakers, $touching, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -5083,8 +4965,8 @@ UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_fr
     AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH i, m
 WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5215,20 +5097,6 @@ RETURN e.relation_type, count(e) AS held
 ORDER BY held DESC, e.relation_type
 LIMIT 40;
 
-// release_feedback
-// :params $at, $quarantine
-MATCH (m:SubstrateMeta {key: 'stamp'})
-WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
-MATCH (f:Feedback)
-WHERE f.held = $quarantine
-WITH m, at, collect(f) AS those
-WHERE size(those) > 0
-FOREACH (f IN those |
-  SET f.held = null
-)
-SET m.clock = at, m.feedback_at = at
-RETURN size(those);
-
 // remember
 // :params $at, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -5278,15 +5146,6 @@ RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, 
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
     c.warnings, c.recognised;
 
-// remove_policy
-// :params $id
-MATCH (p:RetentionPolicy {id: $id})
-WITH collect(p) AS gone
-FOREACH (p IN gone |
-  DELETE p
-)
-RETURN size(gone);
-
 // resolve_names
 // :params $keys, $names
 MATCH (n:ConsciousnessNode)
@@ -5308,18 +5167,19 @@ LIMIT 256
 RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id;
 
 // resolved_alike_fitting_now
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -5367,7 +5227,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -5402,7 +5262,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -5451,7 +5311,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -5472,18 +5332,19 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -5491,13 +5352,14 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -5553,8 +5415,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5597,8 +5459,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5658,8 +5520,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5679,12 +5541,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_now
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -5734,7 +5601,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -5769,7 +5636,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -5818,7 +5685,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -5839,12 +5706,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -5854,7 +5726,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -5912,8 +5789,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5956,8 +5833,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6017,8 +5894,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6038,13 +5915,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_fitting_now
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -6062,7 +5939,8 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -6120,7 +5998,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -6155,7 +6033,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -6204,7 +6082,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -6225,13 +6103,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -6248,8 +6126,8 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -6269,7 +6147,8 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -6287,7 +6166,8 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -6353,8 +6233,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6397,8 +6277,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6458,8 +6338,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6479,12 +6359,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_now
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -6500,6 +6385,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6548,7 +6439,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -6583,7 +6474,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -6632,7 +6523,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -6653,12 +6544,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_then
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -6671,7 +6567,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -6689,6 +6590,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6699,6 +6606,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6709,6 +6622,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6763,8 +6682,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6807,8 +6726,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6868,8 +6787,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6889,18 +6808,19 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_fitting_now
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -6949,7 +6869,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -6984,7 +6904,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7033,7 +6953,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7054,18 +6974,19 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
   WITH s, i, 2.0 AS score
   RETURN s, i, score
@@ -7073,13 +6994,14 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
-      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
-      AND (s.goal IS NULL OR s.unset CONTAINS 'goal'))) AND ($unfiltered OR (size($node_types) = 0
-      OR s.node_type IN $node_types) AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+      AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -7136,8 +7058,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7180,8 +7102,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7241,8 +7163,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7262,12 +7184,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_now
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -7318,7 +7245,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7353,7 +7280,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7402,7 +7329,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7423,12 +7350,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -7438,7 +7370,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
+      OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -7497,8 +7434,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7541,8 +7478,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7602,8 +7539,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7623,13 +7560,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_fitting_now
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -7687,7 +7624,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7722,7 +7659,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7771,7 +7708,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -7792,13 +7729,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -7815,8 +7752,8 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -7882,8 +7819,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7926,8 +7863,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7987,8 +7924,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8008,12 +7945,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_now
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -8067,7 +8009,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8102,7 +8044,7 @@ CALL {
   WITH 2 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8151,7 +8093,7 @@ CALL {
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8172,12 +8114,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -8190,7 +8137,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -8252,8 +8204,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8296,8 +8248,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8357,8 +8309,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8378,7 +8330,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8418,7 +8370,8 @@ CALL {
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
+      AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
@@ -8433,7 +8386,8 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8448,7 +8402,8 @@ CALL {
   UNWIND $embeddings AS v
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8465,7 +8420,8 @@ CALL {
   UNWIND $feelings AS v
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8483,7 +8439,8 @@ CALL {
   WHERE id(m) >= $newest
   WITH m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8499,7 +8456,8 @@ CALL {
 WITH DISTINCT i, asserted
 WITH i, i AS m, asserted
 WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+    AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8547,7 +8505,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8597,7 +8555,8 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8612,7 +8571,8 @@ CALL {
   UNWIND $embeddings AS v
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8629,7 +8589,8 @@ CALL {
   UNWIND $embeddings AS v
   MATCH (s:PastVersion)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8648,7 +8609,8 @@ CALL {
   UNWIND $feelings AS v
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8665,7 +8627,8 @@ CALL {
   UNWIND $feelings AS v
   MATCH (s:PastVersion)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8685,7 +8648,8 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8703,7 +8667,8 @@ CALL {
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8719,7 +8684,8 @@ CALL {
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8743,8 +8709,8 @@ UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_fr
     AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH asserted, i, m
 WITH i, m, asserted
-WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
-    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalisation' OR $generalised)
+    AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8791,7 +8757,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8831,7 +8797,8 @@ CALL {
   UNWIND near AS one
   WITH one[0] AS s, one[1] AS e, one[2] AS i
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND e.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
+      AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
@@ -8846,7 +8813,8 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -8863,7 +8831,8 @@ CALL {
   YIELD node AS t, score
   MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
+      AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
@@ -8879,7 +8848,8 @@ CALL {
   YIELD node AS t, score
   MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
   WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
+      AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
@@ -8894,7 +8864,8 @@ CALL {
   WHERE id(m) >= $newest
   WITH m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8910,7 +8881,8 @@ CALL {
 WITH DISTINCT i, asserted
 WITH i, i AS m, asserted
 WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+    AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -8958,7 +8930,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -9008,7 +8980,8 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -9078,7 +9051,8 @@ CALL {
   YIELD node AS s, score
   WITH s, score
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -9096,7 +9070,8 @@ CALL {
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -9112,7 +9087,8 @@ CALL {
   WHERE id(m) >= $newest AND id(m) < $until
   WITH m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -9136,8 +9112,8 @@ UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_fr
     AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH asserted, i, m
 WITH i, m, asserted
-WHERE coalesce(m.abstraction, 'L0') <= $max_level AND ($unfiltered
-    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalisation' OR $generalised)
+    AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -9186,14 +9162,6 @@ ORDER BY resonance DESC, m.id, m.version;
 // rest_index
 CREATE INDEX FOR (n:Rest) ON (n.id);
 
-// revaluations
-// :params $after, $rows
-MATCH (a:Revaluation)
-WHERE id(a) > $after
-WITH a
-LIMIT $rows
-RETURN id(a), a.memory_id, a.asked_at, a.waiting, a.proposed, a.because;
-
 // revise_link
 // :params $at, $closed_source, $id, $key_id, $open, $opened, $receipt, $seen, $source_id, $target_id
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -9241,12 +9209,12 @@ ORDER BY n.created_at, n.id
 LIMIT 1000;
 
 // scan_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9272,8 +9240,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -9298,8 +9266,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
@@ -9326,8 +9294,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -9353,13 +9321,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // scan_then
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9370,8 +9338,8 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9410,8 +9378,8 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -9421,7 +9389,8 @@ CALL {
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
@@ -9468,8 +9437,8 @@ CALL {
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -9479,7 +9448,8 @@ CALL {
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
@@ -9499,8 +9469,8 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -9510,7 +9480,8 @@ CALL {
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
@@ -9536,12 +9507,6 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
-
-// set_policy
-// :params $at, $data, $id
-MERGE (p:RetentionPolicy {id: $id})
-SET p.data = $data, p.created_at = $at
-RETURN p.id;
 
 // set_version
 // :params $number
@@ -9569,18 +9534,6 @@ SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
     speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(p);
-
-// stamp_revaluations
-// :params $at, $rows, $run, $waiting
-MATCH (m:SubstrateMeta {key: 'stamp'})
-WITH m
-LIMIT 1
-UNWIND $rows AS r
-MATCH (n:ConsciousnessNode {id: r.id})
-MERGE (a:Revaluation {memory_id: r.id})
-SET a.before = coalesce(a.asked_at, 0), a.asked_at = $at, a.waiting = $waiting, a.run = coalesce($run, a.run),
-    a.proposed = r.proposed, a.because = r.because
-RETURN a.memory_id;
 
 // state_page
 // :params $beyond, $first
@@ -9747,32 +9700,14 @@ SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.genera
     m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving'
 RETURN lacking;
 
-// tag_carriers
-// :params $names
-MATCH (t:Tag)
-WHERE t.name IN $names
-RETURN t.name, indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG');
-
-// tag_page
-// :params $after, $known_from, $known_to, $rows, $valid_from, $valid_to
-MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after
-WITH n
-LIMIT $rows
-OPTIONAL MATCH (n)-[:MADE_TAG]->(g:Tag)
-WITH n, collect(g.name) AS made
-RETURN id(n), n.id, n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
-    AND n.expired_at > $known_from
-    AND (n.unset IS NULL OR NOT n.unset STARTS WITH 'name,' OR coalesce(n.description, '') <> ''),
-    n.node_type, CASE WHEN n.speaker IS NULL THEN n.name ELSE null END, left(n.description, 2000), n.tags,
-    n.unset, made
-ORDER BY id(n);
-
 // tag_sizes
 // :params $names
-MATCH (t:Tag)
+CALL db.meta.stats()
+YIELD labels
+WITH labels.ConsciousnessNode AS size
+OPTIONAL MATCH (t:Tag)
 WHERE t.name IN $names
-RETURN t.name, indegree(t, 'TAGGED')
+RETURN t.name, indegree(t, 'TAGGED'), size
 ORDER BY t.name;
 
 // take_back_feedback
@@ -9822,7 +9757,7 @@ CALL {
 RETURN w[1], id, text, valid_at;
 
 // told_after_now
-// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -9835,7 +9770,8 @@ WITH i, j AS s
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 WITH i, s
-WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -9859,7 +9795,7 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_after_then
-// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -9875,7 +9811,8 @@ WITH i, j, collect(p) AS past
 UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
     AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
 WITH i, s
-WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
+WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
@@ -9898,16 +9835,6 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
-// told_by
-// :params $ids
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
-WITH n, collect(p) AS past
-UNWIND past + [n] AS r
-RETURN r.name, left(r.description, 2000), r.tags;
-
 // told_earlier
 // :params $ids, $known_to, $open, $valid_to
 MATCH (i:ConsciousnessNode)
@@ -9918,15 +9845,15 @@ WHERE p.created_at < $known_to AND p.valid_at < $valid_to
 RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END);
 
 // told_lately_now
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $open
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9941,8 +9868,8 @@ CALL {
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9966,15 +9893,15 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_lately_then
-// :params $began_from, $began_to, $episodes, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $open
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9989,8 +9916,8 @@ CALL {
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10005,8 +9932,8 @@ CALL {
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10021,8 +9948,8 @@ CALL {
   WITH s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.description <> ''
-      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10046,7 +9973,7 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_solved_now
-// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -10057,7 +9984,8 @@ WITH e, j AS s
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 WITH e, s
-WHERE ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+WHERE (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10078,7 +10006,7 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_solved_then
-// :params $began_from, $began_to, $episodes, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -10092,7 +10020,8 @@ WITH e, j, collect(p) AS past
 UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
     AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
 WITH e, s
-WHERE ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+WHERE (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10434,27 +10363,14 @@ UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, coalesce(n.version, 1), n.expired_at;
 
-// undo_offer
-// :params $run
-MATCH (a:Revaluation)
-WHERE a.run = $run AND a.waiting = true
-WITH collect(a) AS offered
-FOREACH (a IN [x IN offered WHERE x.before = 0] |
-  DELETE a
-)
-FOREACH (a IN [x IN offered WHERE x.before > 0] |
-  SET a.asked_at = a.before, a.waiting = false, a.run = null, a.proposed = null, a.because = null
-)
-RETURN size(offered);
-
 // unresolved_by_words_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10493,7 +10409,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -10515,13 +10431,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10538,8 +10454,8 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10585,8 +10501,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -10607,12 +10523,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -10647,7 +10568,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -10669,12 +10590,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -10687,7 +10613,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -10729,8 +10660,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -10751,13 +10682,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10775,7 +10706,8 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10814,7 +10746,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -10836,13 +10768,13 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10859,8 +10791,8 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10880,7 +10812,8 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10898,7 +10831,8 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -10944,8 +10878,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -10966,12 +10900,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -10987,6 +10926,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11016,7 +10961,7 @@ CALL {
   WITH 1 AS hop, e, j
   WITH hop, e, j AS m
   WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND ($unfiltered
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
@@ -11038,12 +10983,17 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -11056,7 +11006,12 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
       AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -11074,6 +11029,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11084,6 +11045,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11094,6 +11061,12 @@ CALL {
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11128,8 +11101,8 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11186,11 +11159,6 @@ CREATE (c:UpkeepChange)
 SET c = row
 RETURN count(c);
 
-// upkeep_own
-MATCH (m:SubstrateMeta {key: 'stamp'})
-RETURN m.upkeep_mode, m.upkeep_jobs
-LIMIT 1;
-
 // upkeep_run
 // :params $run
 MATCH (r:UpkeepRun {id: $run})
@@ -11220,12 +11188,6 @@ WITH m
 MERGE (r:UpkeepRun {id: $run})
 SET r += $values
 RETURN r.id;
-
-// upkeep_set_own
-// :params $jobs, $mode
-MATCH (m:SubstrateMeta {key: 'stamp'})
-SET m.upkeep_mode = $mode, m.upkeep_jobs = $jobs
-RETURN m.key;
 
 // upkeep_settle
 // :params $fence, $gone, $page, $run, $values
@@ -11277,14 +11239,14 @@ ORDER BY held DESC, value
 LIMIT 2000;
 
 // vector_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
 YIELD node AS t, score
 MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -11306,8 +11268,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11332,8 +11294,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
       AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
@@ -11360,8 +11322,8 @@ CALL {
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
       AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
       AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11419,7 +11381,7 @@ CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.emotion)
 OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
 // vector_then
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
   YIELD node, score
@@ -11440,8 +11402,8 @@ WHERE score <= seen
 MATCH (s)-[:HAS_TRACE]->(t)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
-    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
+    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -11474,8 +11436,8 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -11485,7 +11447,8 @@ CALL {
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
@@ -11532,8 +11495,8 @@ CALL {
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -11543,7 +11506,8 @@ CALL {
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
@@ -11563,8 +11527,8 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
-      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -11574,7 +11538,8 @@ CALL {
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
-      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
@@ -11622,25 +11587,24 @@ RETURN n.id, n.version, n.valid_at, n.invalid_at, n.created_at, n.expired_at, p.
     p.invalid_at, p.created_at, p.expired_at;
 
 // walk_now
-// :params $began_from, $began_to, $episodes, $from, $held, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $tags, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $from, $generalised, $held, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $tags, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $tags AS tag
   MATCH (t:Tag {name: tag[0]})
-  WITH t, tag[1] AS weight, tag[2] AS place
-  MATCH (t)<-[g:TAGGED|MADE_TAG]-(i:ConsciousnessNode)
-  WITH i, sum(weight) AS weight,
-      collect(CASE type(g) WHEN 'MADE_TAG' THEN 'm' + toString(place) ELSE null END) AS made
+  WITH t, tag[1] AS weight
+  MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode)
+  WITH i, sum(weight) AS weight
   WHERE NOT i.id IN $held AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
-      AND i.created_at < $known_to AND i.expired_at > $known_from AND ($unfiltered
-      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND i.created_at < $known_to AND i.expired_at > $known_from AND (i.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
       AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
-  WITH i, made, weight
+  WITH i, weight
   ORDER BY weight DESC, i.valid_at DESC, i.id
   LIMIT $pool
-  RETURN i, string.join(made, '|') AS way
+  RETURN i, null AS way
   UNION ALL
   MATCH (a:ConsciousnessNode)
   WHERE a.id IN $from
@@ -11690,7 +11654,8 @@ CALL {
 WITH i, string.join(collect(DISTINCT way), '|') AS ways
 WITH i AS m, ways
 WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11703,7 +11668,7 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
 ORDER BY m.id, m.version;
 
 // walk_then
-// :params $began_from, $began_to, $episodes, $from, $held, $known_from, $known_to, $labels, $node_types, $pool, $quoted_buckets, $quoted_tags, $sources, $speakers, $tags, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $from, $generalised, $held, $known_from, $known_to, $labels, $node_types, $pool, $quoted_buckets, $quoted_tags, $sources, $speakers, $tags, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $tags AS tag
   MATCH (t:Tag {name: tag[0]})
@@ -11783,7 +11748,7 @@ CALL {
   UNION ALL
   MATCH (p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
-      AND p.expired_at > $known_from AND ($unfiltered
+      AND p.expired_at > $known_from AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
@@ -11805,7 +11770,8 @@ WITH ways, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH ways, i, m
-WHERE ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+WHERE (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11816,19 +11782,6 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
-
-// word_counts
-// :params $words
-UNWIND $words AS word
-CALL {
-  WITH word
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
-  YIELD node
-  WITH node
-  LIMIT 251
-  RETURN count(node) AS found
-}
-RETURN word, found;
 
 // work_states
 // :params $characters, $ids, $open, $valid_from, $valid_to
@@ -11841,13 +11794,6 @@ WITH DISTINCT i, CASE WHEN p IS NULL THEN null ELSE coalesce(p.resolution_state,
 RETURN i.id, i.name, i.speaker, left(i.description, $characters), CASE WHEN i.expired_at = $open
     AND i.valid_at + 0 < $valid_to
     AND i.invalid_at > $valid_from THEN coalesce(i.resolution_state, '') ELSE null END, other;
-
-// write_quarantine
-// :params $at, $data, $id, $used
-MERGE (q:Quarantine {id: $id})
-ON CREATE SET q.created_at = $at
-SET q.used = $used, q.data = $data
-RETURN q.id;
 
 // write_stamp
 // :params $dimension, $embedding_model, $now, $schema_version

@@ -42,7 +42,7 @@ class TokenPrices(NamedTuple):
 class ModelRequest(NamedTuple):
     """A request for a value; `seconds` is the deadline for the whole request, a second try included."""
 
-    purpose: Literal["entities", "facts", "rerank", "appraisal", "revaluation"]
+    purpose: Literal["entities", "facts", "rerank", "appraisal", "revaluation", "generalisation"]
     messages: Sequence[Message]
     seconds: float
 

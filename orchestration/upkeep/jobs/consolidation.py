@@ -1,0 +1,380 @@
+"""Consolidation: makes one memory of several that belong together, L1 of L0, L2 of L1, L3 of L2 (002).
+
+A page is a window of the graph: the next memories, all that have the nodes among them, and the members of the
+generalisations that these belong to. Members are never changed; what is made is stored by ordinary commands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from orchestration.upkeep import generalisation_prompt
+from orchestration.upkeep.clusters import (
+    FEWEST,
+    NEXT,
+    Cluster,
+    Holders,
+    Item,
+    Made,
+    find_clusters,
+    medoid,
+)
+from orchestration.upkeep.generalisations import (
+    MEMBER_COUNT,
+    MEMBER_SET,
+    Content,
+    Place,
+    Standing,
+    Told,
+    aggregate,
+    generalisation_id,
+    grown_commands,
+    member_set,
+    new_commands,
+    words_of,
+)
+from orchestration.upkeep.job import JobContext, Page
+from orchestration.writing.appraised_rows import NO_STATEMENTS
+from orchestration.writing.records import embedded_text, given_tags
+from schemas.commands import Command, Retract
+from schemas.memory import ConsciousnessNode, Level, Source
+from schemas.temporal import to_instant
+from schemas.upkeep.runs import JobName
+from substrate.cypher.fragments import GENERALISATION
+from substrate.inference.language.model import ModelRequest
+from substrate.store import consolidation as store
+from substrate.store import erasure, reader
+from substrate.text import name_key, words
+
+MOST_ITEMS: Final = 500
+"""Memories of a window."""
+MOST_PASSES: Final = 4
+MOST_HOLDERS: Final = 150
+"""No window is made of all that have a node which more have; it still counts as shared."""
+FEWEST_WORDS: Final = 6
+"""A shorter text is near to too many others to be near to them in meaning."""
+SAME: Final = 0.9
+"""From this cosine on a new generalisation says what another says."""
+SECONDS: Final = 20.0
+"""Deadline of the language model for one generalisation, and at most so many are asked at once, and in a page."""
+ASKED_AT_ONCE, ASKED_A_PAGE = 2, 8
+
+
+class Planned(NamedTuple):
+    """A generalisation of a page: after its commands it has these members, or it goes."""
+
+    id: str
+    members: frozenset[str]
+
+
+class _Position(NamedTuple):
+    """Where a page begins: after which internal id, in which pass, and whether this pass has changed anything.
+
+    What one window makes may let another grow: a graph is gone through again until a pass changes nothing.
+    """
+
+    number: int = 1
+    after: int = -1
+    changed: bool = False
+
+    @classmethod
+    def read(cls, cursor: str | None) -> _Position:
+        if cursor is None:
+            return cls()
+        number, after, changed = map(int, cursor.split(":"))
+        return cls(number, after, bool(changed))
+
+    def text(self) -> str:
+        return f"{self.number}:{self.after}:{int(self.changed)}"
+
+    def next_pass(self) -> str | None:
+        """The beginning of the next pass; None when there is none."""
+        again = self.changed and self.number < MOST_PASSES
+        return _Position(self.number + 1).text() if again else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What a page has read: memories, with nodes and vectors by id, and the generalisations around them."""
+
+    memories: Mapping[str, ConsciousnessNode]
+    nodes: Mapping[str, Collection[str]]
+    vectors: Mapping[str, Sequence[float]]
+    names: Mapping[str, store.NodeName]
+    holders: Holders
+    made: Mapping[str, store.Generalised]
+
+    def items(self) -> list[Item]:
+        return [self._item(memory) for memory in self.memories.values()]
+
+    def _item(self, memory: ConsciousnessNode) -> Item:
+        speaker = name_key(memory.speaker or "")
+        about = (
+            node
+            for node in self.nodes.get(memory.node_id, ())
+            if node not in self.names or self.names[node].key != speaker
+        )
+        return Item(
+            memory.node_id,
+            memory.abstraction or "L0",
+            to_instant(memory.valid_at),
+            frozenset((*about, *_tags(memory))),
+            self.vectors.get(memory.node_id),
+        )
+
+    def members(self, cluster: Cluster) -> list[ConsciousnessNode]:
+        return [self.memories[member] for member in cluster.members]
+
+    def shown_names(self, cluster: Cluster) -> list[str]:
+        return [self.names[node].name if node in self.names else node for node in cluster.nodes]
+
+
+def _tags(memory: ConsciousnessNode) -> tuple[str, ...]:
+    return tuple(f"#{tag}" for tag in given_tags({"tags": memory.tags, "unset": memory.unset}))
+
+
+class Consolidation:
+    """The job."""
+
+    name: JobName = "consolidation"
+    levels: tuple[Level, ...] = (Level.N1, Level.N2, Level.N3)
+    period_s = 24 * 3600
+    undoable = True
+    default = True
+
+    async def plan(self, context: JobContext, cursor: str | None) -> Page:
+        """The generalisations of the next window: new ones, and those that grow, shrink or are only half there."""
+        position = _Position.read(cursor)
+        read = await store.read_page(context.graph, position.after, NO_STATEMENTS)
+        if not read:
+            return Page(0, position.next_pass())
+        page = _bounded(read)
+        window = await _read_window(context, page)
+        broken = frozenset(each.id for each in window.made.values() if _is_broken(each))
+        commands, beside, shown = await _plan_changes(context, window, broken)
+        seen = _step(len(page)) if position.number == 1 else 0
+        changed = position.changed or bool(commands)
+        following = _Position(position.number, page[_step(len(page)) - 1].place, changed).text()
+        if len(page) == len(read) < store.MEMORIES_A_PAGE and not commands:
+            following = position.next_pass()
+        return Page(seen, following, tuple(commands), tuple(beside), tuple(shown) if position.number == 1 else ())
+
+    async def keep(self, context: JobContext, page: Page) -> int:
+        """Remove what was planned but has not all its members, as one of them was erased meanwhile."""
+        planned = {each.id: each.members for each in page.beside}
+        stored = await store.read_made(context.graph, planned) if planned else []
+        gone = [each.id for each in stored if each.live and each.linked != planned[each.id]]
+        if gone:
+            await erasure.erase_memories(context.graph, gone)
+        return len(gone)
+
+    async def undo(self, context: JobContext) -> int:
+        """Nothing is kept beside commands."""
+        return 0
+
+
+def _step(rows: int) -> int:
+    """How many rows the next page begins later: a third is seen twice, so that no cluster is cut at its end."""
+    return max(1, 2 * rows // 3)
+
+
+def _bounded(page: Sequence[store.PageRow]) -> list[store.PageRow]:
+    """The first memories of a page: as many as have at most `MOST_ITEMS` memories around their nodes."""
+    some: list[store.PageRow] = []
+    room = MOST_ITEMS
+    for row in page:
+        room -= row.links if _is_window(row) else 1
+        if some and room < 0:
+            break
+        some.append(row)
+    return some
+
+
+def _is_window(row: store.PageRow) -> bool:
+    """True for a node of which all holders are looked at together."""
+    return row.is_open and row.is_node and FEWEST <= row.links <= MOST_HOLDERS
+
+
+def _is_broken(made: store.Generalised) -> bool:
+    """True for one whose links were not all stored, or of which a member was erased meanwhile."""
+    count = made.extra.get(MEMBER_COUNT)
+    return made.live and isinstance(count, int) and len(made.linked) < count
+
+
+async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _Window:
+    graph, rest = context.graph, context.rest
+    ids = dict.fromkeys(row.id for row in page if row.is_open and not row.is_node)
+    ids |= dict.fromkeys(await store.read_holders(graph, [row.id for row in page if _is_window(row)]))
+    some = list(ids)[:MOST_ITEMS]
+    await rest()
+    own = [row.id for row in page if row.is_open and not row.is_node]
+    made = await store.read_made(graph, {*await store.find_made_of(graph, some), *own})
+    members = [each.visible for each in made if each.live]
+    some = list(dict.fromkeys((*some, *sorted(set().union(*members)))))
+    await rest()
+    memories = {each.node_id: each for each in await store.read_contents(graph, some, context.level)}
+    memories = {memory_id: each for memory_id, each in memories.items() if _may_be_member(each)}
+    await rest()
+    nodes = await store.read_nodes(graph, list(memories), NO_STATEMENTS)
+    names = await store.read_names(graph, set().union(*nodes.values()))
+    tags = await store.count_tagged(graph, set().union(*map(_tags, memories.values())))
+    await rest()
+    telling = [each.node_id for each in memories.values() if len(words(each.description)) >= FEWEST_WORDS]
+    vectors = await store.read_vectors(graph, telling) if context.deps.embedder.dimension else {}
+    total = (await reader.counts(graph)).memories
+    holders = Holders({**{node: each.links for node, each in names.items()}, **tags}, total)
+    return _Window(memories, nodes, vectors, names, holders, {each.id: each for each in made})
+
+
+def _may_be_member(memory: ConsciousnessNode) -> bool:
+    """What somebody said or wrote, and what was made of that; no person or place, nothing else of upkeep."""
+    if memory.node_type.lower() in NO_STATEMENTS or not memory.description.strip():
+        return False
+    return memory.source is not Source.UPKEEP or memory.node_type == GENERALISATION
+
+
+async def _plan_changes(
+    context: JobContext, window: _Window, broken: Collection[str]
+) -> tuple[list[Command], list[Planned], list[str]]:
+    """The commands of a window, what they are to leave, and the same in words."""
+    commands: list[Command] = []
+    beside = [Planned(each, frozenset()) for each in sorted(broken)]
+    shown = [f"remove {each}: not all of its members are there" for each in sorted(broken)]
+    whole = [each for each in window.made.values() if each.id not in broken]
+    found = find_clusters(
+        window.items(), [Made(each.id, each.visible, each.live, each.left) for each in whole], window.holders
+    )
+    grown = {cluster.grows for cluster in found}
+    for each in whole:
+        if each.live and each.id not in grown and _has_changed(each):
+            rest = _remaining(each, window)
+            if rest is None:
+                commands.append(_retraction(each, context))
+                shown.append(f"retract {each.id}: fewer than {FEWEST} of its members hold")
+            else:
+                found.append(rest)
+    for generalised in await _generalise(context, window, found):
+        commands += generalised.commands
+        beside.append(generalised.planned)
+        shown.append(generalised.shown)
+    return commands, beside, shown
+
+
+def _has_changed(made: store.Generalised) -> bool:
+    """True when the members that hold are not those that it was made of."""
+    return made.extra.get(MEMBER_SET) not in (None, member_set(made.visible))
+
+
+def _remaining(made: store.Generalised, window: _Window) -> Cluster | None:
+    """The members that hold still; None when they are too few."""
+    left = [window.memories[member] for member in made.visible if member in window.memories]
+    if len(left) < FEWEST:
+        return None
+    left.sort(key=lambda memory: (memory.valid_at, memory.node_id))
+    return Cluster(left[0].abstraction or "L0", tuple(memory.node_id for memory in left), (), made.id)
+
+
+def _retraction(made: store.Generalised, context: JobContext) -> Retract:
+    return Retract(
+        id=made.id,
+        command_id=f"{made.id}:gone:{made.version}",
+        level=context.level,
+        citizen_id=context.citizen_id,
+        source=Source.UPKEEP,
+    )
+
+
+class _Generalised(NamedTuple):
+    """A generalisation to store: its commands, what they are to leave, and the same in words."""
+
+    commands: Sequence[Command]
+    planned: Planned
+    shown: str
+
+
+async def _generalise(context: JobContext, window: _Window, clusters: Sequence[Cluster]) -> list[_Generalised]:
+    """What is made of the clusters, without those of which another generalisation says the same."""
+    words_by_cluster = await _find_words(context, window, clusters)
+    contents = [
+        aggregate(cluster, window.members(cluster), told, window.shown_names(cluster))
+        for cluster, told in zip(clusters, words_by_cluster, strict=True)
+    ]
+    texts = [embedded_text(content.fields) for content in contents]
+    embedder = context.deps.embedder
+    vectors = await embedder.embed_texts(texts) if texts and embedder.dimension else [[] for _ in texts]
+    made: list[_Generalised] = []
+    kept: list[tuple[str, np.ndarray[Any, Any]]] = []
+    for cluster, content, vector in zip(clusters, contents, vectors, strict=True):
+        abstraction = NEXT[cluster.abstraction]
+        if cluster.grows is None and vector:
+            said = [float(other @ _unit(vector)) for kind, other in kept if kind == abstraction]
+            said.append(await store.nearest_generalisation(context.graph, vector, abstraction))
+            if max(said) >= SAME:
+                continue
+        if vector:
+            kept.append((abstraction, _unit(vector)))
+        made.append(_commands_of(context, window, cluster, content))
+    return made
+
+
+def _unit(vector: Sequence[float]) -> np.ndarray[Any, Any]:
+    array = np.array(vector, dtype=np.float64)
+    length = np.linalg.norm(array)
+    return array / length if length else array
+
+
+def _commands_of(context: JobContext, window: _Window, cluster: Cluster, content: Content) -> _Generalised:
+    place = Place(context.level, context.citizen_id)
+    whole = cluster.grows or generalisation_id(cluster)
+    shown = f"{NEXT[cluster.abstraction]} of {len(cluster.members)}: {content.fields['description']}"
+    if cluster.grows is None:
+        return _Generalised(
+            new_commands(cluster, content, place), Planned(whole, frozenset(cluster.members)), shown
+        )
+    stored = window.made[whole]
+    standing = Standing(whole, stored.version, stored.linked, ended=stored.invalid_at <= context.now)
+    commands = grown_commands(cluster, content, standing, place, now=context.now)
+    return _Generalised(commands, Planned(whole, stored.linked | frozenset(cluster.members)), shown)
+
+
+async def _find_words(context: JobContext, window: _Window, clusters: Sequence[Cluster]) -> list[Told]:
+    """What each cluster has in common: by the language model where one is configured and says it well."""
+    turns = asyncio.Semaphore(ASKED_AT_ONCE)
+
+    async def find(place: int, cluster: Cluster) -> Told:
+        members = _nearest_first(window.members(cluster), window)
+        plain = words_of(members, members[0], window.shown_names(cluster))
+        if context.deps.language_model is None or place >= ASKED_A_PAGE:
+            return plain
+        async with turns:
+            return await _ask(context, members) or plain
+
+    return list(await asyncio.gather(*(find(place, cluster) for place, cluster in enumerate(clusters))))
+
+
+def _nearest_first(members: Sequence[ConsciousnessNode], window: _Window) -> list[ConsciousnessNode]:
+    """The medoid, then the others in the order of time."""
+    vectors = [window.vectors.get(member.node_id) for member in members]
+    first = medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
+    return [members[first], *members[:first], *members[first + 1 :]]
+
+
+async def _ask(context: JobContext, members: Sequence[ConsciousnessNode]) -> Told | None:
+    model = context.deps.language_model
+    texts = [
+        f"{member.speaker}: {member.description}" if member.speaker else member.description for member in members
+    ]
+    if model is None:
+        return None
+    messages = generalisation_prompt.build_messages(texts)
+    value, _ = await model.ask(
+        ModelRequest("generalisation", messages, SECONDS), generalisation_prompt.Generalised
+    )
+    if value is None or generalisation_prompt.find_fault(value, texts) is not None:
+        return None
+    return Told(value.text, value.rule, model.model)

@@ -1,0 +1,236 @@
+"""Reads what a cluster of memories is found by: the memories of a page, who else has their nodes, what was made.
+
+Pages follow the internal id, as in `substrate.store.upkeep`. Every read is bounded, however large the graph is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import batched
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from schemas.memory import ConsciousnessNode, Level
+from schemas.temporal import END_OF_TIME, Instant
+from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Row
+from substrate.cypher.fragments import GENERALISATION, degree_now, found_columns, tells
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+from substrate.store import rows
+
+MEMORIES_A_PAGE: Final = 100
+AT_ONCE: Final = 50
+"""Memories whose contents or vectors one read returns."""
+MOST_LINKS: Final = 2000
+"""Links that one read returns."""
+NEAREST: Final = 64
+"""So many traces are asked for a generalisation that says the same: its own members are the nearest of all."""
+LINKED: Final = "GENERALISES"
+
+_OPEN: Final = f"expired_at = {END_OF_TIME}"
+_IS_NODE: Final = "o.name_key IS NOT NULL AND toLower(o.node_type) IN $kinds"
+
+PAGE: Final = Query(
+    "consolidation_page",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows "
+    f"RETURN id(n), n.id, n.{_OPEN}, toLower(n.node_type) IN $kinds, {degree_now('n')} ORDER BY id(n)",
+)
+"""The next memories: whether each is open, whether it is a node that memories are about, and its links."""
+
+HOLDERS: Final = Query(
+    "consolidation_holders",
+    "MATCH (o:ConsciousnessNode) WHERE o.id IN $ids WITH o MATCH (n:ConsciousnessNode)-[e:LINK]-(o) "
+    f"WHERE e.{_OPEN} AND n.{_OPEN} WITH DISTINCT n LIMIT {MOST_LINKS} RETURN n.id",
+)
+"""The memories that are linked with some nodes."""
+
+NODES: Final = Query(
+    "consolidation_nodes",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[e:LINK]-(o:ConsciousnessNode) "
+    f"WHERE e.{_OPEN} AND o.{_OPEN} AND {_IS_NODE} "
+    f"WITH DISTINCT n.id AS id, o.id AS node LIMIT {MOST_LINKS} RETURN id, node",
+)
+"""The nodes that some memories are about."""
+
+NODE_NAMES: Final = Query(
+    "consolidation_node_names",
+    f"MATCH (o:ConsciousnessNode) WHERE o.id IN $ids RETURN o.id, o.name, o.name_key, {degree_now('o')}",
+)
+
+TAG_HOLDERS: Final = Query(
+    "consolidation_tag_holders", "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED')"
+)
+
+CONTENTS: Final = Query(
+    "consolidation_contents",
+    f"MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n WHERE n.{_OPEN} AND {tells('n')} "
+    f"RETURN {found_columns('n')}",
+)
+
+VECTORS: Final = Query(
+    "consolidation_vectors",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) "
+    "WHERE t.embedding IS NOT NULL RETURN n.id, t.embedding",
+)
+
+MADE_OF: Final = Query(
+    "consolidation_made_of",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (g:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) "
+    f"WHERE e.relation_type = '{LINKED}' AND g.node_type = '{GENERALISATION}' RETURN DISTINCT g.id",
+)
+"""The generalisations that some memories are, or were, members of."""
+
+MADE: Final = Query(
+    "consolidation_made",
+    "MATCH (g:ConsciousnessNode) WHERE g.id IN $ids WITH g MATCH (g)-[e:LINK|PAST_LINK]->(n) "
+    f"WHERE e.relation_type = '{LINKED}' RETURN g.id, g.{_OPEN}, g.version, g.invalid_at, g.extra, n.id, "
+    f"n.{_OPEN}, type(e) = 'LINK' AND e.{_OPEN}",
+)
+"""Each member, also of the past, of some generalisations, with whether the member and its link are open."""
+
+SAME_WORDS: Final = Query(
+    "consolidation_same_words",
+    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
+    "MATCH (g:ConsciousnessNode)-[:HAS_TRACE]->(t) "
+    f"WHERE g.node_type = '{GENERALISATION}' AND g.{_OPEN} AND g.abstraction = $abstraction "
+    "RETURN 1.0 - score ORDER BY score LIMIT 1",
+)
+"""The cosine of the nearest generalisation."""
+
+
+class PageRow(NamedTuple):
+    """A memory of a page. `is_node`: it is somebody or something that memories are about."""
+
+    place: int
+    id: str
+    is_open: bool
+    is_node: bool
+    links: int
+
+
+class NodeName(NamedTuple):
+    """A node: its name, as it is and in the form in which names are compared, and the number of its links."""
+
+    name: str
+    key: str
+    links: int
+
+
+class Generalised(NamedTuple):
+    """A generalisation with its members. `linked`: those to which it has an open link; `visible`: those of them
+    that hold still; `left`: those that it had once."""
+
+    id: str
+    live: bool
+    version: int
+    invalid_at: Instant
+    extra: Mapping[str, Any]
+    linked: frozenset[str]
+    visible: frozenset[str]
+    left: frozenset[str]
+
+
+async def read_page(graph: Graph, after: int, kinds: Collection[str]) -> list[PageRow]:
+    """The next memories after the internal id `after`; empty at the end, and for a graph that does not exist.
+
+    `kinds`: the types, in lower case, of nodes that memories are about.
+    """
+    values = {"after": after, "rows": MEMORIES_A_PAGE, "kinds": sorted(kinds)}
+    found = await _read(graph, PAGE, **values)
+    return [
+        PageRow(place, id_, _true(is_open), _true(is_node), links) for place, id_, is_open, is_node, links in found
+    ]
+
+
+async def read_holders(graph: Graph, nodes: Sequence[str]) -> list[str]:
+    """The ids of the memories that are linked with the nodes, at most `MOST_LINKS`."""
+    return [row[0] for row in await _read(graph, HOLDERS, ids=list(nodes))] if nodes else []
+
+
+async def read_nodes(graph: Graph, ids: Sequence[str], kinds: Collection[str]) -> dict[str, set[str]]:
+    """The ids of the nodes that each memory is about."""
+    nodes: dict[str, set[str]] = {}
+    for some in batched(ids, AT_ONCE):
+        for memory, node in await _read(graph, NODES, ids=list(some), kinds=sorted(kinds)):
+            nodes.setdefault(memory, set()).add(node)
+    return nodes
+
+
+async def read_names(graph: Graph, nodes: Collection[str]) -> dict[str, NodeName]:
+    """The names of nodes, by id."""
+    found = await _read(graph, NODE_NAMES, ids=sorted(nodes)) if nodes else []
+    return {node: NodeName(name, key or "", links) for node, name, key, links in found}
+
+
+async def count_tagged(graph: Graph, names: Collection[str]) -> dict[str, int]:
+    """How many memories have each tag, given as `#tag`."""
+    return dict(await _read(graph, TAG_HOLDERS, names=sorted(names))) if names else {}
+
+
+async def read_contents(graph: Graph, ids: Sequence[str], level: Level) -> list[ConsciousnessNode]:
+    """The open records of some memories that say something; of a long text the beginning."""
+    found: list[ConsciousnessNode] = []
+    for some in batched(ids, AT_ONCE):
+        found += [rows.node(row, level) for row in await _read(graph, CONTENTS, ids=list(some))]
+    return found
+
+
+async def read_vectors(graph: Graph, ids: Sequence[str]) -> dict[str, list[float]]:
+    """The embeddings of some memories; those without one are left out."""
+    vectors: dict[str, list[float]] = {}
+    for some in batched(ids, AT_ONCE):
+        vectors |= {row[0]: row[1] for row in await graph.read_typed(VECTORS, ids=list(some))}
+    return vectors
+
+
+async def find_made_of(graph: Graph, ids: Sequence[str]) -> list[str]:
+    """The ids of the generalisations that some memories are, or were, members of."""
+    found: set[str] = set()
+    for some in batched(ids, 4 * AT_ONCE):
+        found.update(row[0] for row in await _read(graph, MADE_OF, ids=list(some)))
+    return sorted(found)
+
+
+async def read_made(graph: Graph, ids: Iterable[str]) -> list[Generalised]:
+    """The generalisations with these ids, with their members; one without any member is left out."""
+    found: dict[str, list[Row]] = {}
+    for some in batched(sorted(ids), AT_ONCE):
+        for row in await _read(graph, MADE, ids=list(some)):
+            found.setdefault(row[0], []).append(row)
+    return [_generalised(members) for _, members in sorted(found.items())]
+
+
+def _generalised(members: Sequence[Row]) -> Generalised:
+    id_, live, version, invalid_at, extra = members[0][:5]
+    linked = {row[5] for row in members if _true(row[7])}
+    return Generalised(
+        id_,
+        _true(live),
+        version,
+        invalid_at,
+        orjson.loads(extra) if extra else {},
+        frozenset(linked),
+        frozenset(row[5] for row in members if row[5] in linked and _true(row[6])),
+        frozenset(row[5] for row in members) - linked,
+    )
+
+
+async def nearest_generalisation(graph: Graph, embedding: Sequence[float], abstraction: str) -> float:
+    """The greatest cosine of an open generalisation of this abstraction with a vector; −1 where none is near."""
+    values = {"k": NEAREST, "embedding": list(embedding), "abstraction": abstraction}
+    found = await _read(graph, SAME_WORDS, **values)
+    return float(found[0][0]) if found else -1.0
+
+
+def _true(stored: Any) -> bool:
+    return stored in (True, "true")
+
+
+async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:
+    """The rows of a query; none when the graph does not exist."""
+    try:
+        return await graph.read(query, **values)
+    except GraphMissing:
+        return []
