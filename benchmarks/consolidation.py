@@ -36,10 +36,9 @@ from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.jobs.consolidation import Consolidation
 from schemas.intention import Prefer, RetrievalIntention
-from schemas.memory import Level
+from schemas.memory import GENERALISATION, Level
 from schemas.settings import Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
-from substrate.cypher.fragments import GENERALISATION
 from substrate.inference import tokens
 
 BEFORE: Final = "before"

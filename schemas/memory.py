@@ -60,6 +60,10 @@ ClosedReason = Literal["reality_changed", "discovered_false", "quarantined"]
 Abstraction = Literal["L0", "L1", "L2", "L3"]
 Step = Literal["Decision", "Action", "Learning"]
 """What a text is on the way to a solution."""
+GENERALISATION: Final = "Generalisation"
+"""The type of a memory that upkeep made of several others. A question finds it only where it asks for it."""
+GENERALISED_KEY: Final = 0
+"""The number under which all of them are counted; other texts are looked up by a hash of their words."""
 STORED_DEFAULTS = {"energy": 0.5, "confidence": 0.5}
 """003, task 4: the energy and confidence of a memory without them."""
 

@@ -41,25 +41,28 @@ NEXT: Final[Mapping[Abstraction, Abstraction]] = {"L0": "L1", "L1": "L2", "L2": 
 
 class Item(NamedTuple):
     """A memory of the window. `nodes`: the ids of what it is about, and its tags. `vector`: of its text, not
-    normalised; None without an embedding."""
+    normalised; None without an embedding. `known`: since when it is stored as it is."""
 
     id: str
     abstraction: Abstraction
     time: Instant
     nodes: frozenset[str] = frozenset()
     vector: Sequence[float] | None = None
+    known: Instant = 0
 
 
 class Made(NamedTuple):
     """A generalisation that was made before. `left`: memories that were its members once.
 
-    `live`: it holds. One that was undone or retracted is not made again.
+    `live`: it holds. One that was undone or retracted is not made again. `known`: since when it is stored as it
+    is. What was there before is no member for a reason, so that only newer memories let it grow.
     """
 
     id: str
     members: frozenset[str]
     live: bool = True
     left: frozenset[str] = frozenset()
+    known: Instant = -1
 
 
 class Holders(NamedTuple):
@@ -157,8 +160,9 @@ class _Window:
             known = [places[member] for member in sorted(each.members) if member in places]
             if len(known) < FEWEST or len(known) < len(each.members):
                 continue
-            held_apart = {place for place in self.free if self.items[place].id in each.left}
-            joined = self._absorb(known, self.free - held_apart)
+            newer = {place for place in self.free if self.items[place].known > each.known}
+            held_apart = {place for place in newer if self.items[place].id in each.left}
+            joined = self._absorb(known, newer - held_apart)
             self.free.difference_update(joined)
             if joined[len(known) :] and len(known) < MOST_MEMBERS:
                 yield self._cluster(joined[:MOST_MEMBERS], each.id)

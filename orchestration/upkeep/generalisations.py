@@ -15,9 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.upkeep.clusters import NEXT, Cluster
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
-from schemas.memory import ConsciousnessNode, Level, Source
+from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
 from schemas.temporal import Instant, to_instant
-from substrate.cypher.fragments import GENERALISATION
 from substrate.emotions import normal_emotions
 from substrate.text import count_of
 

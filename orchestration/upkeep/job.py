@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from orchestration.dependencies import Deps
 from schemas.commands import Command
@@ -13,6 +13,9 @@ from schemas.temporal import Instant
 from schemas.upkeep.runs import JobName
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+
+DRY_RUN: Final = "dry-run"
+"""The id of a run of which nothing is stored."""
 
 
 async def _no_rest() -> None:
@@ -35,6 +38,10 @@ class JobContext:
     now: Instant
     since: Instant | None = None
     rest: Callable[[], Awaitable[None]] = _no_rest
+
+    @property
+    def is_dry_run(self) -> bool:
+        return self.run_id == DRY_RUN
 
     @property
     def graph(self) -> Graph:

@@ -16,7 +16,7 @@ from uuid import uuid4
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.upkeep import due
-from orchestration.upkeep.job import Job, JobContext, Page
+from orchestration.upkeep.job import DRY_RUN, Job, JobContext, Page
 from orchestration.writing.atomic import name_command
 from orchestration.writing.receipts import command_name
 from schemas.commands import Command, WriteReceipt
@@ -233,7 +233,7 @@ async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | No
     own = upkeep_deps(deps)
     before = await runs.read_runs(own.graph(place.graph))
     now = await deps.connection.now()
-    record = RunRecord("dry-run", job.name, "running", now)
+    record = RunRecord(DRY_RUN, job.name, "running", now)
     context = JobContext(
         own, *place, run_id=record.id, now=now, since=due.since(before, job.name), rest=watch.rest
     )

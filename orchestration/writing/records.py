@@ -10,8 +10,8 @@ import orjson
 
 from orchestration.writing.passages import LONG, text_digest, trim_runaway
 from schemas.commands import Command, LinkRevision, Revision
+from schemas.memory import GENERALISATION, GENERALISED_KEY
 from schemas.temporal import Instant, to_instant
-from substrate.cypher.fragments import GENERALISATION, GENERALISED_KEY
 from substrate.emotions import emotion_trace, normal_emotions
 from substrate.store.rows import stored
 from substrate.text import STOP_WORDS, indexed_words, name_key, search_text, words

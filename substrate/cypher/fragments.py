@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from schemas.memory import GENERALISATION
+
 NODE_COLUMNS: Final = (
     "id", "node_type", "name", "description",
     "valid_at", "invalid_at", "created_at", "expired_at", "version",
@@ -62,11 +64,6 @@ REPEATED: Final = frozenset(
 
 REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
 """Texts of a citizen's state that many records share; `intern` makes the engine store each text once."""
-
-GENERALISATION: Final = "Generalisation"
-"""The type of a memory that upkeep made of several others. A question finds it only where it asks for it."""
-GENERALISED_KEY: Final = 0
-"""The `text_key` of all of them, by which an index counts them."""
 
 CLOCK: Final = (
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "

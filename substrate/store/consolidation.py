@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import GENERALISATION, ConsciousnessNode, Level
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import GENERALISATION, degree_now, found_columns, tells
+from substrate.cypher.fragments import degree_now, found_columns, tells
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import rows
@@ -85,8 +85,8 @@ MADE_OF: Final = Query(
 MADE: Final = Query(
     "consolidation_made",
     "MATCH (g:ConsciousnessNode) WHERE g.id IN $ids WITH g MATCH (g)-[e:LINK|PAST_LINK]->(n) "
-    f"WHERE e.relation_type = '{LINKED}' RETURN g.id, g.{_OPEN}, g.version, g.invalid_at, g.extra, n.id, "
-    f"n.{_OPEN}, type(e) = 'LINK' AND e.{_OPEN}",
+    f"WHERE e.relation_type = '{LINKED}' RETURN g.id, g.{_OPEN}, g.version, g.invalid_at, g.created_at, "
+    f"g.extra, n.id, n.{_OPEN}, type(e) = 'LINK' AND e.{_OPEN}",
 )
 """Each member, also of the past, of some generalisations, with whether the member and its link are open."""
 
@@ -126,6 +126,7 @@ class Generalised(NamedTuple):
     live: bool
     version: int
     invalid_at: Instant
+    created_at: Instant
     extra: Mapping[str, Any]
     linked: frozenset[str]
     visible: frozenset[str]
@@ -203,17 +204,18 @@ async def read_made(graph: Graph, ids: Iterable[str]) -> list[Generalised]:
 
 
 def _generalised(members: Sequence[Row]) -> Generalised:
-    id_, live, version, invalid_at, extra = members[0][:5]
-    linked = {row[5] for row in members if _true(row[7])}
+    id_, live, version, invalid_at, created_at, extra = members[0][:6]
+    linked = {row[6] for row in members if _true(row[8])}
     return Generalised(
         id_,
         _true(live),
         version,
         invalid_at,
+        created_at,
         orjson.loads(extra) if extra else {},
         frozenset(linked),
-        frozenset(row[5] for row in members if row[5] in linked and _true(row[6])),
-        frozenset(row[5] for row in members) - linked,
+        frozenset(row[6] for row in members if row[6] in linked and _true(row[7])),
+        frozenset(row[6] for row in members) - linked,
     )
 
 

@@ -11,9 +11,8 @@ from typing import Any, Final
 import orjson
 
 from schemas.intention import Filters, RetrievalIntention
-from schemas.memory import Source
+from schemas.memory import GENERALISATION, Source
 from schemas.temporal import AFTER_ALL, BEGINNING_OF_TIME, to_instant
-from substrate.cypher.fragments import GENERALISATION
 from substrate.emotions import normal_emotion
 
 UNFILTERED: Final[Mapping[str, Any]] = {

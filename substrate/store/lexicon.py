@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from schemas.memory import GENERALISATION, GENERALISED_KEY
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import GENERALISATION, GENERALISED_KEY
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.rows import is_made

@@ -558,7 +558,7 @@ WHERE g.id IN $ids
 WITH g
 MATCH (g)-[e:LINK|PAST_LINK]->(n)
 WHERE e.relation_type = 'GENERALISES'
-RETURN g.id, g.expired_at = 9007199254740991, g.version, g.invalid_at, g.extra, n.id,
+RETURN g.id, g.expired_at = 9007199254740991, g.version, g.invalid_at, g.created_at, g.extra, n.id,
     n.expired_at = 9007199254740991, type(e) = 'LINK' AND e.expired_at = 9007199254740991;
 
 // consolidation_made_of

@@ -42,10 +42,9 @@ from orchestration.upkeep.job import JobContext, Page
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from orchestration.writing.records import embedded_text, given_tags
 from schemas.commands import Command, Retract
-from schemas.memory import ConsciousnessNode, Level, Source
+from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
 from schemas.temporal import to_instant
 from schemas.upkeep.runs import JobName
-from substrate.cypher.fragments import GENERALISATION
 from substrate.inference.language.model import ModelRequest
 from substrate.store import consolidation as store
 from substrate.store import erasure, reader
@@ -75,7 +74,8 @@ class Planned(NamedTuple):
 class _Position(NamedTuple):
     """Where a page begins: after which internal id, in which pass, and whether this pass has changed anything.
 
-    What one window makes may let another grow: a graph is gone through again until a pass changes nothing.
+    What is made has windows of its own, and changes those after it: a graph is gone through again until a pass
+    changes nothing, so that the next run has nothing to do.
     """
 
     number: int = 1
@@ -125,6 +125,7 @@ class _Window:
             to_instant(memory.valid_at),
             frozenset((*about, *_tags(memory))),
             self.vectors.get(memory.node_id),
+            to_instant(memory.created_at),
         )
 
     def members(self, cluster: Cluster) -> list[ConsciousnessNode]:
@@ -158,9 +159,9 @@ class Consolidation:
         broken = frozenset(each.id for each in window.made.values() if _is_broken(each))
         commands, beside, shown = await _plan_changes(context, window, broken)
         seen = _step(len(page)) if position.number == 1 else 0
-        changed = position.changed or bool(commands)
+        changed = position.changed or bool(commands and not context.is_dry_run)
         following = _Position(position.number, page[_step(len(page)) - 1].place, changed).text()
-        if len(page) == len(read) < store.MEMORIES_A_PAGE and not commands:
+        if len(page) == len(read) < store.MEMORIES_A_PAGE and (context.is_dry_run or not commands):
             following = position.next_pass()
         return Page(seen, following, tuple(commands), tuple(beside), tuple(shown) if position.number == 1 else ())
 
@@ -247,7 +248,9 @@ async def _plan_changes(
     shown = [f"remove {each}: not all of its members are there" for each in sorted(broken)]
     whole = [each for each in window.made.values() if each.id not in broken]
     found = find_clusters(
-        window.items(), [Made(each.id, each.visible, each.live, each.left) for each in whole], window.holders
+        window.items(),
+        [Made(each.id, each.visible, each.live, each.left, each.created_at) for each in whole],
+        window.holders,
     )
     grown = {cluster.grows for cluster in found}
     for each in whole:

@@ -10,9 +10,8 @@ import pytest
 from orchestration.upkeep import generalisations as general
 from orchestration.upkeep.clusters import Cluster
 from schemas.commands import Correct, Relate, Remember, Supersede
-from schemas.memory import ConsciousnessNode, Level, Source
+from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
 from schemas.temporal import to_instant
-from substrate.cypher.fragments import GENERALISATION
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
 PLACE = general.Place(Level.N1, "kai")
