@@ -176,7 +176,12 @@ def fits(name: str) -> str:
 
 def ordinary(name: str) -> str:
     """The condition that the record `name` is no generalisation, unless `$generalised` asks for these too."""
-    return f"({name}.node_type <> '{GENERALISATION}' OR $generalised)"
+    return f"({told(name)} OR $generalised)"
+
+
+def told(name: str) -> str:
+    """The condition that the record `name` was told by somebody: upkeep did not make it of other memories."""
+    return f"{name}.node_type <> '{GENERALISATION}'"
 
 
 def _one_of(name: str, column: str, values: str) -> str:

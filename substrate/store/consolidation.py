@@ -167,7 +167,8 @@ async def read_names(graph: Graph, nodes: Collection[str]) -> dict[str, NodeName
 
 async def count_tagged(graph: Graph, names: Collection[str]) -> dict[str, int]:
     """How many memories have each tag, given as `#tag`."""
-    return dict(await _read(graph, TAG_HOLDERS, names=sorted(names))) if names else {}
+    found = await _read(graph, TAG_HOLDERS, names=sorted(names)) if names else []
+    return {name: int(count) for name, count in found}
 
 
 async def read_contents(graph: Graph, ids: Sequence[str], level: Level) -> list[ConsciousnessNode]:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.temporal import Instant, Scope
-from substrate.cypher.fragments import visible
+from substrate.cypher.fragments import told, visible
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
@@ -28,7 +28,7 @@ _COLUMNS: Final = ", ".join(
 
 def _felt_lately(label: str) -> str:
     return (
-        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m WHERE {visible('m')} "
+        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m WHERE {visible('m')} AND {told('m')} "
         "AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open) "
         f"WITH m ORDER BY m.valid_at DESC, m.id, m.version LIMIT {MOST} RETURN {_COLUMNS} "
     )

@@ -10,7 +10,7 @@ import orjson
 
 from schemas.citizen import AttachedRule, IdentityEntity
 from schemas.temporal import END_OF_TIME, Instant, Scope
-from substrate.cypher.fragments import records_of, visible
+from substrate.cypher.fragments import records_of, told, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.rows import is_made
@@ -47,6 +47,7 @@ IDENTITY_NOW: Final = Query(
     "WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
     f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} AND {visible('m')} AND m.id <> n.id "
+    f"AND {told('m')} "
     f"WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms {_PAGE}",
 )
 
@@ -58,7 +59,8 @@ IDENTITY_THEN: Final = Query(
     f"OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH n, collect(p) AS past "
     f"WITH n, head(past + CASE WHEN {visible('n')} THEN [n] ELSE [] END) AS was WHERE was IS NOT NULL "
     "WITH n, was.name AS name, was.node_type AS type "
-    f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND j.id <> n.id "
+    f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND {told('j')} "
+    "AND j.id <> n.id "
     f"WITH n, name, type, j, CASE WHEN {visible('j')} THEN j ELSE null END AS same "
     "WITH n, name, type, collect(DISTINCT same) AS ms, "
     "collect(DISTINCT CASE WHEN same IS NULL AND outdegree(j, 'HAD') > 0 THEN j ELSE null END) AS changed "

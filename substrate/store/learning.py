@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
-from substrate.cypher.fragments import node_columns
+from substrate.cypher.fragments import node_columns, told
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import rows
 
 CLOSINGS: Final = Query(
     "closings",
-    "MATCH (p:PastVersion) WHERE p.expired_at < $known_to "
+    f"MATCH (p:PastVersion) WHERE p.expired_at < $known_to AND {told('p')} "
     "AND (p.expired_at > $ended_at OR (p.expired_at = $ended_at AND p.id > $memory_id)) "
     "WITH p ORDER BY p.expired_at, p.id LIMIT $limit RETURN p.expired_at, p.id, p.created_at",
 )

@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.memory import GENERALISATION, GENERALISED_KEY
+from schemas.memory import GENERALISED_KEY
 from substrate.connection.pool import Row
+from substrate.cypher.fragments import told
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.rows import is_made
@@ -34,7 +35,7 @@ def _count_words(label: str, kind: str) -> str:
     return (
         "UNION ALL UNWIND $words AS word CALL { WITH word "
         f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
-        f"WITH node LIMIT {DOCUMENT_CAP} WITH node WHERE node.node_type <> '{GENERALISATION}' "
+        f"WITH node LIMIT {DOCUMENT_CAP} WITH node WHERE {told('node')} "
         "RETURN count(node) AS found } "
         f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, "
         "null AS node_type, null AS unset "

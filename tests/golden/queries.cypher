@@ -519,7 +519,7 @@ RETURN at;
 // closings
 // :params $ended_at, $known_to, $limit, $memory_id
 MATCH (p:PastVersion)
-WHERE p.expired_at < $known_to
+WHERE p.expired_at < $known_to AND p.node_type <> 'Generalisation'
     AND (p.expired_at > $ended_at OR (p.expired_at = $ended_at AND p.id > $memory_id))
 WITH p
 ORDER BY p.expired_at, p.id
@@ -1460,7 +1460,7 @@ MATCH (m:ConsciousnessNode)
 WHERE id(m) >= $newest AND id(m) < $until
 WITH m
 WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from
+    AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
     AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
 WITH m
 ORDER BY m.valid_at DESC, m.id, m.version
@@ -1473,7 +1473,7 @@ MATCH (m:ConsciousnessNode)
 WHERE id(m) >= $newest AND id(m) < $until
 WITH m
 WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from
+    AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
     AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
 WITH m
 ORDER BY m.valid_at DESC, m.id, m.version
@@ -1484,7 +1484,7 @@ MATCH (m:PastVersion)
 WHERE id(m) >= $newest AND id(m) < $until
 WITH m
 WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-    AND m.expired_at > $known_from
+    AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
     AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
 WITH m
 ORDER BY m.valid_at DESC, m.id, m.version
@@ -2831,6 +2831,7 @@ MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
 WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
     AND m.created_at < $known_to AND m.expired_at > $known_from AND m.id <> n.id
+    AND m.node_type <> 'Generalisation'
 WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms
 WITH n, name, type, ms, size(ms) AS appearances
 WHERE appearances < $fewer
@@ -2864,7 +2865,7 @@ WHERE was IS NOT NULL
 WITH n, was.name AS name, was.node_type AS type
 MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
 WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-    AND e.expired_at > $known_from AND j.id <> n.id
+    AND e.expired_at > $known_from AND j.node_type <> 'Generalisation' AND j.id <> n.id
 WITH n, name, type, j, CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
     AND j.created_at < $known_to AND j.expired_at > $known_from THEN j ELSE null END AS same
 WITH n, name, type, collect(DISTINCT same) AS ms,

@@ -11,6 +11,9 @@ import pytest
 
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
+from orchestration.mind.identity import read_identity
+from orchestration.mind.learning import learning_moments
+from orchestration.mind.state import felt_state
 from orchestration.resonance.ask import resonate
 from orchestration.upkeep import runner
 from orchestration.upkeep.job import JobContext
@@ -18,6 +21,7 @@ from orchestration.upkeep.jobs.consolidation import Consolidation
 from orchestration.upkeep.runner import Place, Watch, show_job
 from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
+from schemas.citizen import WhoIs
 from schemas.commands import Command, EraseMemory, Relate, Remember, Retract, Unrelate
 from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
@@ -288,6 +292,25 @@ async def test_a_question_sees_what_was_made_only_where_it_asks_for_it(deps: Dep
     concrete = (await ask(deps, fresh_citizen, question, now=moment_after, prefer="concrete")).activation_tiers
     order = ids(list(concrete.ordered()))
     assert order.index(made.node_id) > max(order.index(each) for each in ("d0", "d1", "d2"))
+
+
+async def test_who_the_citizen_is_what_it_feels_and_has_learnt_is_as_before(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    async def seen(now: int) -> tuple[object, object, object]:
+        identity = await read_identity(WhoIs(citizen_id=fresh_citizen), deps, now)
+        state = await felt_state(fresh_citizen, deps, Scope.current(now), now)
+        learnt = await learning_moments(fresh_citizen, deps, now)
+        return identity.entities, (state.emotion_vector, state.sources), learnt.dissonances
+
+    await tell_drafts(deps, fresh_citizen, emotion_vector={"frustration": 0.6}, energy=0.4)
+    before = await seen(LATER)
+    await consolidated(deps, fresh_citizen)
+    assert await seen(LATER) == before
+    await tell_one_more(deps, fresh_citizen)
+    told_more = await seen(LATER)
+    assert (await consolidated(deps, fresh_citizen, LATER + 1_000_000)).stored > 0
+    assert await seen(LATER) == told_more
 
 
 MODEL_TEXT: Final = "I froze and polished the draft, the letter is still in the drawer."

@@ -160,7 +160,7 @@ class Consolidation:
         commands, beside, shown = await _plan_changes(context, window, broken)
         seen = _step(len(page)) if position.number == 1 else 0
         changed = position.changed or bool(commands and not context.is_dry_run)
-        following = _Position(position.number, page[_step(len(page)) - 1].place, changed).text()
+        following: str | None = _Position(position.number, page[_step(len(page)) - 1].place, changed).text()
         if len(page) == len(read) < store.MEMORIES_A_PAGE and (context.is_dry_run or not commands):
             following = position.next_pass()
         return Page(seen, following, tuple(commands), tuple(beside), tuple(shown) if position.number == 1 else ())
