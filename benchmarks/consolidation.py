@@ -34,7 +34,7 @@ from orchestration.assembly.compact import compact
 from orchestration.dependencies import Deps
 from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.consolidation import Consolidation
+from orchestration.upkeep.jobs.consolidation import ConsolidationJob
 from schemas.intention import Prefer, RetrievalIntention
 from schemas.memory import GENERALISATION, Level
 from schemas.settings import Settings, StoreSettings
@@ -73,7 +73,7 @@ def shown(stream: ConsciousnessStream, prefix: str) -> list[str]:
 
 async def consolidate(deps: Deps, citizen: str, level: Level = Level.N1) -> int:
     """Run the job to its end; returns how many commands were stored. Raises RuntimeError when one was refused."""
-    job, cursor, stored = Consolidation(), None, 0
+    job, cursor, stored = ConsolidationJob(), None, 0
     while True:
         context = JobContext(deps, level, citizen, "benchmark", now())
         page = await job.plan(context, cursor)

@@ -1,6 +1,19 @@
 // Every query of the store, by name, as it is sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `:params` lists the parameters of the query below it.
 
+// add_made_tags
+// :params $rows, $run
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.id})
+WITH r, n
+OPTIONAL MATCH (n)-[old:MADE_TAG]->(:Tag {name: r.name})
+WITH r, n, old
+WHERE old IS NULL
+MERGE (g:Tag {name: r.name})
+ON CREATE SET g.shown = r.shown
+CREATE (n)-[:MADE_TAG {run: $run}]->(g)
+RETURN count(n);
+
 // add_passages
 // :params $digest, $memory_id, $rows
 MATCH (n:ConsciousnessNode {id: $memory_id})
@@ -315,7 +328,7 @@ RETURN n.id, m.id, properties(e);
 // carried_page
 // :params $after, $beside, $rows
 MATCH (n)
-WHERE id(n) > $after
+WHERE id(n) > $after AND NOT ('Tag' IN labels(n) AND n.name STARTS WITH '~')
 WITH n
 LIMIT $rows
 RETURN id(n), labels(n), CASE WHEN any(l IN labels(n) WHERE l IN $beside) THEN null ELSE properties(n) END,
@@ -1031,6 +1044,29 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
+// drop_held_feedback
+// :params $quarantine
+MATCH (f:Feedback)
+WHERE f.held = $quarantine
+WITH collect(f) AS those
+FOREACH (f IN those |
+  DELETE f
+)
+RETURN size(those);
+
+// drop_made_tags
+// :params $rows
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.id})
+WITH r, n
+MATCH (n)-[g:MADE_TAG]->(t:Tag)
+WHERE t.name = r.name
+WITH collect(g) AS gone
+FOREACH (g IN gone |
+  DELETE g
+)
+RETURN size(gone);
+
 // drop_otherpassagetrace_embedding
 DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding);
 
@@ -1053,6 +1089,24 @@ WHERE q.swept_at IN $times OR q.id IN $ids
 DELETE q
 RETURN count(q);
 
+// drop_unused_made_tags
+// :params $names
+MATCH (t:Tag)
+WHERE t.name IN $names AND t.name STARTS
+WITH '~' AND indegree(t, 'MADE_TAG') = 0
+WITH collect(t) AS gone
+FOREACH (t IN gone |
+  DELETE t
+)
+RETURN size(gone);
+
+// end_offers
+// :params $run
+MATCH (a:Revaluation)
+WHERE a.waiting = true AND a.run <> $run
+SET a.waiting = false
+RETURN count(a);
+
 // end_reembedding
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE m.other_state = 'clearing'
@@ -1070,13 +1124,13 @@ RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n
 
 // erase_bare
 MATCH (g:Tag)
-WHERE indegree(g, 'TAGGED') = 0
+WHERE indegree(g, ['TAGGED', 'MADE_TAG']) = 0
 RETURN g.name;
 
 // erase_bare_tags
 // :params $names
 MATCH (g:Tag)
-WHERE g.name IN $names AND indegree(g, 'TAGGED') = 0
+WHERE g.name IN $names AND indegree(g, ['TAGGED', 'MADE_TAG']) = 0
 WITH collect(g) AS gone
 FOREACH (g IN gone |
   DELETE g
@@ -1279,6 +1333,7 @@ RETURN n.id, n.fingerprint;
 
 // feedback
 MATCH (f:Feedback)
+WHERE f.held IS NULL
 RETURN f.id, f.created_at, f.question, f.used, f.wrong, f.lesson;
 
 // feedback_at
@@ -2298,6 +2353,27 @@ SET s.version = 1, s.valid_at = told, s.invalid_at = $open, s.created_at = told,
     m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END
 RETURN id(s);
 
+// forget_made_tags
+// :params $names, $rows
+UNWIND $names AS name
+MATCH (t:Tag {name: name})
+WITH t
+MATCH (t)<-[g:MADE_TAG]-()
+WITH g
+LIMIT $rows
+WITH collect(g) AS gone
+FOREACH (g IN gone |
+  DELETE g
+)
+RETURN size(gone);
+
+// forget_revaluations
+// :params $ids
+MATCH (a:Revaluation)
+WHERE a.memory_id IN $ids
+DELETE a
+RETURN count(a);
+
 // fulltext_node
 CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names);
 
@@ -2306,6 +2382,12 @@ CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text);
 
 // fulltext_past
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
+
+// given_tags
+// :params $names
+MATCH (g:Tag)
+WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
+RETURN g.name, indegree(g, 'TAGGED');
 
 // graph_now
 // :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -2771,6 +2853,13 @@ MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.created_at < b.begun AND p.name = b.name AND p.description = b.description
 RETURN b.place, p.created_at, p.expired_at;
 
+// held_now
+// :params $beliefs, $open
+UNWIND $beliefs AS b
+MATCH (i:ConsciousnessNode {id: b.id})
+WHERE i.expired_at = $open AND i.name = b.name AND i.description = b.description
+RETURN b.place;
+
 // held_out
 // :params $at, $id, $kind, $open
 MATCH (s:ConsciousnessNode {id: $id})-[e:LINK]->(t)
@@ -2815,6 +2904,20 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
+
+// hold_feedback
+// :params $at, $ids, $quarantine
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+MATCH (f:Feedback)
+WHERE f.held IS NULL AND any(x IN f.used + f.wrong WHERE x IN $ids)
+WITH m, at, collect(f) AS those
+WHERE size(those) > 0
+FOREACH (f IN those |
+  SET f.held = $quarantine
+)
+SET m.clock = at, m.feedback_at = at
+RETURN size(those);
 
 // identity_now
 // :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
@@ -2995,6 +3098,16 @@ MERGE (q:QualitySummary {id: $id})
 ON CREATE SET q.swept_at = $at, q.summary = $summary
 RETURN q.swept_at;
 
+// kept_page
+// :params $after, $open, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+RETURN id(n), n.expired_at = $open, n.id, n.name, n.source, n.node_type, n.tags, n.resolution_state,
+    n.created_at, n.valid_at
+ORDER BY id(n);
+
 // known_since
 // :params $id, $open
 MATCH (n:ConsciousnessNode {id: $id})
@@ -3005,7 +3118,8 @@ RETURN n.version, n.valid_at, min(p.valid_at);
 
 // labels
 MATCH (t:Tag)
-WITH t.name AS name, indegree(t, 'TAGGED') AS held
+WITH t.name AS name, indegree(t, 'TAGGED') AS held, indegree(t, 'MADE_TAG') AS made
+WHERE held > 0 OR made = 0
 RETURN name
 ORDER BY held DESC, name
 LIMIT 2000;
@@ -3038,6 +3152,11 @@ LIMIT $rows
 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
 RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
 ORDER BY id(n);
+
+// last_node
+CALL db.meta.stats()
+YIELD nodeCount
+RETURN nodeCount;
 
 // last_passage
 // :params $after, $rows
@@ -3679,6 +3798,15 @@ WHERE q.digest = n.passages
 WITH n, count(q) AS stored
 RETURN n.id, n.version, n.passages, stored, n.description;
 
+// low_importance
+// :params $after, $at, $below, $last, $open, $rows, $things
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND id(n) <= $last AND n.expired_at + 0 = $open AND n.valid_at + 0 <= $at
+    AND n.invalid_at + 0 > $at AND coalesce(n.importance, 0.0) < $below AND NOT n.node_type IN $things
+WITH n
+LIMIT $rows
+RETURN id(n), n.id, n.node_type, n.speaker, n.name, left(toStringOrNull(n.description), 200);
+
 // made_links
 // :params $id, $open, $trigger
 MATCH (n:ConsciousnessNode {id: $id})
@@ -3687,6 +3815,24 @@ MATCH (n)-[e:LINK]->(t)
 WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = $open
 RETURN e.id, t.id
 ORDER BY e.id;
+
+// made_tags_of
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:MADE_TAG]->(t:Tag)
+RETURN n.id, t.name, coalesce(t.shown, t.name), indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG')
+ORDER BY n.id, t.name;
+
+// made_tags_of_run
+// :params $after, $last, $run
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND id(n) <= $last
+WITH n
+MATCH (n)-[g:MADE_TAG]->(t:Tag)
+WHERE g.run = $run
+RETURN n.id, t.name;
 
 // mark_long_text
 // :params $digest, $memory_id, $open, $seen
@@ -3835,6 +3981,19 @@ RETURN n.fingerprint, i.version, coalesce(i.versions, i.version),
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
 
+// memories_of_graph
+CALL db.meta.stats()
+YIELD labels
+RETURN labels.ConsciousnessNode;
+
+// memories_of_run
+// :params $after, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+RETURN max(id(n)), count(n);
+
 // memory
 // :params $id
 MATCH (n:ConsciousnessNode {id: $id})
@@ -3880,6 +4039,79 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key, n.known_as_happened;
+
+// mirror_keys
+// :params $first, $known_from, $known_to, $last, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+WITH i, i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from AS carried
+UNWIND [CASE WHEN carried THEN null ELSE i END] AS j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH CASE WHEN carried THEN i ELSE p END AS m
+WITH m
+WHERE m IS NOT NULL
+RETURN m.id, m.version, m.created_at, m.valid_at, m.invalid_at, m.node_type, m.name, m.speaker, m.tags,
+    m.buckets, m.source, m.episode_id, m.unset, left(toStringOrNull(m.description), 200), size(m.description),
+    CASE WHEN m.extra CONTAINS '"path"' THEN m.extra ELSE null END;
+
+// mirror_links
+// :params $first, $known_from, $known_to, $last, $rows, $skip, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+MATCH (i)-[e:LINK|PAST_LINK]->(j)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH i, e, j
+SKIP $skip
+LIMIT $rows
+RETURN i.id, j.id, e.relation_type;
+
+// mirror_next_change
+// :params $first, $last, $now, $open
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+WITH i
+WHERE i.expired_at = $open
+UNWIND [i.valid_at, i.invalid_at] AS at
+WITH at
+WHERE at > $now AND at < $open
+RETURN min(at);
+
+// mirror_next_past_change
+// :params $first, $last, $now, $open
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.expired_at = $open
+UNWIND [p.valid_at, p.invalid_at] AS at
+WITH at
+WHERE at > $now AND at < $open
+RETURN min(at);
+
+// mirror_records
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+UNWIND $ids AS id
+MATCH (i:ConsciousnessNode {id: id})
+WITH i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // named_by_words
 // :params $kinds, $open, $words
@@ -4018,6 +4250,23 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND m.expired_at > $known_from
 RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
 
+// near_for_tags
+// :params $ids, $k, $known_from, $known_to, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAS_TRACE]->(own:Trace)
+WHERE own.embedding IS NOT NULL
+WITH n, own
+CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, own.embedding)
+YIELD node AS t, score
+MATCH (m:ConsciousnessNode)-[:HAS_TRACE]->(t)
+WHERE m.id <> n.id AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+    AND (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+RETURN n.id, m.id, 1.0 - score, m.node_type, CASE WHEN m.speaker IS NULL THEN m.name ELSE null END,
+    left(m.description, 2000), m.tags, m.unset;
+
 // node_types
 MATCH (m:ConsciousnessNode)
 WITH m
@@ -4043,6 +4292,12 @@ WITH n
 LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
+
+// offered_in
+// :params $run
+MATCH (a:Revaluation)
+WHERE a.run = $run
+RETURN count(a);
 
 // offered_work
 // :params $characters, $links, $memories, $now, $open, $states, $work
@@ -4572,6 +4827,11 @@ ORDER BY id(i)
 LIMIT $rows
 RETURN max(id(i)), count(i);
 
+// policies
+MATCH (p:RetentionPolicy)
+RETURN p.id, p.data
+ORDER BY p.id;
+
 // pools_now
 // :params $began_from, $began_to, $chance, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
@@ -4852,6 +5112,13 @@ SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.pr
     drives: intern(r.properties.drives)}
 RETURN count(n);
 
+// put_quarantine
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:Quarantine)
+SET n = r.properties
+RETURN count(n);
+
 // put_receipt
 // :params $rows
 UNWIND $rows AS r
@@ -4879,6 +5146,13 @@ FOREACH (v IN r.past |
 )
 RETURN count(p);
 
+// put_retentionpolicy
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:RetentionPolicy)
+SET n = r.properties
+RETURN count(n);
+
 // put_stamp
 // :params $properties
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -4903,6 +5177,88 @@ RETURN q.swept_at, q.summary;
 // quality_times
 MATCH (q:QualitySummary)
 RETURN q.swept_at;
+
+// quarantine_bare_names
+// :params $ids, $kinds, $own
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK]-(m)
+WHERE NOT (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+    OR (m.node_type IN $kinds AND coalesce(m.description, '') = '' AND NOT m.source IN $own)
+WITH m, count(e) AS ways
+RETURN m.id, ways, indegree(m, 'LINK') + outdegree(m, 'LINK');
+
+// quarantine_general
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (m)-[e:LINK]->(n)
+WHERE e.relation_type = 'GENERALISES'
+RETURN m.id;
+
+// quarantine_link_suspects
+// :params $episode, $first, $key, $last, $since, $source, $until
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) <= $last
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE ($source = '' OR e.source = $source OR e.closed_source = $source)
+    AND ($key = '' OR e.key_id = $key OR e.closed_key = $key) AND ($episode = '' OR e.episode_id = $episode)
+    AND (e.created_at >= $since OR e.expired_at >= $since) AND e.created_at < $until
+RETURN DISTINCT e.id;
+
+// quarantine_links_at
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK]-(m)
+RETURN DISTINCT e.id;
+
+// quarantine_mentioned
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE e.relation_type = 'MENTIONS' AND m.version > 1
+RETURN DISTINCT m.id, e.created_at;
+
+// quarantine_names_of
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+RETURN n.id, n.name;
+
+// quarantine_resolved
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (m)-[e:LINK|PAST_LINK]->(n)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.unset IS NOT NULL
+RETURN m.id, min(e.created_at);
+
+// quarantine_suspects
+// :params $after, $episode, $key, $rows, $since, $source, $until
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, collect(p) AS past
+RETURN id(n), n.id,
+    any(x IN past + [n] WHERE ($source = '' OR x.source = $source OR x.closed_source = $source)
+    AND ($key = '' OR x.key_id = $key OR x.closed_key = $key) AND ($episode = '' OR x.episode_id = $episode)
+    AND (x.created_at >= $since OR x.expired_at >= $since) AND x.created_at < $until)
+ORDER BY id(n);
+
+// quarantines
+MATCH (q:Quarantine)
+RETURN q.id, q.created_at, q.used, q.data;
 
 // re_embed
 // :params $embedding, $emotion, $id, $open, $seen
@@ -5098,6 +5454,20 @@ RETURN e.relation_type, count(e) AS held
 ORDER BY held DESC, e.relation_type
 LIMIT 40;
 
+// release_feedback
+// :params $at, $quarantine
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+MATCH (f:Feedback)
+WHERE f.held = $quarantine
+WITH m, at, collect(f) AS those
+WHERE size(those) > 0
+FOREACH (f IN those |
+  SET f.held = null
+)
+SET m.clock = at, m.feedback_at = at
+RETURN size(those);
+
 // remember
 // :params $at, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -5146,6 +5516,15 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
     c.warnings, c.recognised;
+
+// remove_policy
+// :params $id
+MATCH (p:RetentionPolicy {id: $id})
+WITH collect(p) AS gone
+FOREACH (p IN gone |
+  DELETE p
+)
+RETURN size(gone);
 
 // resolve_names
 // :params $keys, $names
@@ -9163,6 +9542,14 @@ ORDER BY resonance DESC, m.id, m.version;
 // rest_index
 CREATE INDEX FOR (n:Rest) ON (n.id);
 
+// revaluations
+// :params $after, $rows
+MATCH (a:Revaluation)
+WHERE id(a) > $after
+WITH a
+LIMIT $rows
+RETURN id(a), a.memory_id, a.asked_at, a.waiting, a.proposed, a.because;
+
 // revise_link
 // :params $at, $closed_source, $id, $key_id, $open, $opened, $receipt, $seen, $source_id, $target_id
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -9509,6 +9896,12 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
+// set_policy
+// :params $at, $data, $id
+MERGE (p:RetentionPolicy {id: $id})
+SET p.data = $data, p.created_at = $at
+RETURN p.id;
+
 // set_version
 // :params $number
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -9535,6 +9928,18 @@ SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
     speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(p);
+
+// stamp_revaluations
+// :params $at, $rows, $run, $waiting
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+LIMIT 1
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.id})
+MERGE (a:Revaluation {memory_id: r.id})
+SET a.before = coalesce(a.asked_at, 0), a.asked_at = $at, a.waiting = $waiting, a.run = coalesce($run, a.run),
+    a.proposed = r.proposed, a.because = r.because
+RETURN a.memory_id;
 
 // state_page
 // :params $beyond, $first
@@ -9701,14 +10106,32 @@ SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.genera
     m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving'
 RETURN lacking;
 
+// tag_carriers
+// :params $names
+MATCH (t:Tag)
+WHERE t.name IN $names
+RETURN t.name, indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG');
+
+// tag_page
+// :params $after, $known_from, $known_to, $rows, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[:MADE_TAG]->(g:Tag)
+WITH n, collect(g.name) AS made
+RETURN id(n), n.id, n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
+    AND n.expired_at > $known_from
+    AND (n.unset IS NULL OR NOT n.unset STARTS WITH 'name,' OR coalesce(n.description, '') <> ''),
+    n.node_type, CASE WHEN n.speaker IS NULL THEN n.name ELSE null END, left(n.description, 2000), n.tags,
+    n.unset, made
+ORDER BY id(n);
+
 // tag_sizes
 // :params $names
-CALL db.meta.stats()
-YIELD labels
-WITH labels.ConsciousnessNode AS size
-OPTIONAL MATCH (t:Tag)
+MATCH (t:Tag)
 WHERE t.name IN $names
-RETURN t.name, indegree(t, 'TAGGED'), size
+RETURN t.name, indegree(t, 'TAGGED')
 ORDER BY t.name;
 
 // take_back_feedback
@@ -9835,6 +10258,16 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
     m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// told_by
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, collect(p) AS past
+UNWIND past + [n] AS r
+RETURN r.name, left(r.description, 2000), r.tags;
 
 // told_earlier
 // :params $ids, $known_to, $open, $valid_to
@@ -10363,6 +10796,19 @@ RETURN later;
 UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, coalesce(n.version, 1), n.expired_at;
+
+// undo_offer
+// :params $run
+MATCH (a:Revaluation)
+WHERE a.run = $run AND a.waiting = true
+WITH collect(a) AS offered
+FOREACH (a IN [x IN offered WHERE x.before = 0] |
+  DELETE a
+)
+FOREACH (a IN [x IN offered WHERE x.before > 0] |
+  SET a.asked_at = a.before, a.waiting = false, a.run = null, a.proposed = null, a.because = null
+)
+RETURN size(offered);
 
 // unresolved_by_words_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -11160,6 +11606,11 @@ CREATE (c:UpkeepChange)
 SET c = row
 RETURN count(c);
 
+// upkeep_own
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN m.upkeep_mode, m.upkeep_jobs
+LIMIT 1;
+
 // upkeep_run
 // :params $run
 MATCH (r:UpkeepRun {id: $run})
@@ -11189,6 +11640,12 @@ WITH m
 MERGE (r:UpkeepRun {id: $run})
 SET r += $values
 RETURN r.id;
+
+// upkeep_set_own
+// :params $jobs, $mode
+MATCH (m:SubstrateMeta {key: 'stamp'})
+SET m.upkeep_mode = $mode, m.upkeep_jobs = $jobs
+RETURN m.key;
 
 // upkeep_settle
 // :params $fence, $gone, $page, $run, $values
@@ -11592,9 +12049,10 @@ RETURN n.id, n.version, n.valid_at, n.invalid_at, n.created_at, n.expired_at, p.
 CALL {
   UNWIND $tags AS tag
   MATCH (t:Tag {name: tag[0]})
-  WITH t, tag[1] AS weight
-  MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode)
-  WITH i, sum(weight) AS weight
+  WITH t, tag[1] AS weight, tag[2] AS place
+  MATCH (t)<-[g:TAGGED|MADE_TAG]-(i:ConsciousnessNode)
+  WITH i, sum(weight) AS weight,
+      collect(CASE type(g) WHEN 'MADE_TAG' THEN 'm' + toString(place) ELSE null END) AS made
   WHERE NOT i.id IN $held AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
       AND i.created_at < $known_to AND i.expired_at > $known_from AND (i.node_type <> 'Generalisation'
       OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR i.node_type IN $node_types)
@@ -11602,10 +12060,10 @@ CALL {
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
       AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
-  WITH i, weight
+  WITH i, made, weight
   ORDER BY weight DESC, i.valid_at DESC, i.id
   LIMIT $pool
-  RETURN i, null AS way
+  RETURN i, string.join(made, '|') AS way
   UNION ALL
   MATCH (a:ConsciousnessNode)
   WHERE a.id IN $from
@@ -11784,6 +12242,19 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
 
+// word_counts
+// :params $words
+UNWIND $words AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found;
+
 // work_states
 // :params $characters, $ids, $open, $valid_from, $valid_to
 UNWIND $ids AS id
@@ -11795,6 +12266,13 @@ WITH DISTINCT i, CASE WHEN p IS NULL THEN null ELSE coalesce(p.resolution_state,
 RETURN i.id, i.name, i.speaker, left(i.description, $characters), CASE WHEN i.expired_at = $open
     AND i.valid_at + 0 < $valid_to
     AND i.invalid_at > $valid_from THEN coalesce(i.resolution_state, '') ELSE null END, other;
+
+// write_quarantine
+// :params $at, $data, $id, $used
+MERGE (q:Quarantine {id: $id})
+ON CREATE SET q.created_at = $at
+SET q.used = $used, q.data = $data
+RETURN q.id;
 
 // write_stamp
 // :params $dimension, $embedding_model, $now, $schema_version

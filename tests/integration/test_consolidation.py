@@ -17,7 +17,7 @@ from orchestration.mind.state import felt_state
 from orchestration.resonance.ask import resonate
 from orchestration.upkeep import runner
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.consolidation import Consolidation
+from orchestration.upkeep.jobs.consolidation import ConsolidationJob
 from orchestration.upkeep.runner import Place, Watch, show_job
 from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
@@ -47,7 +47,7 @@ async def deps(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
 
 
 async def consolidated(deps: Deps, citizen: str, now: int = LATER) -> Ran:
-    return await run_job(Consolidation(), deps, citizen, now)
+    return await run_job(ConsolidationJob(), deps, citizen, now)
 
 
 async def generalisations(deps: Deps, citizen: str) -> list[ConsciousnessNode]:
@@ -232,7 +232,7 @@ async def test_an_erased_member_takes_the_generalisation_along_and_the_rest_may_
 
 async def test_one_whose_member_was_erased_while_it_was_made_goes_too(deps: Deps, fresh_citizen: str) -> None:
     await tell_drafts(deps, fresh_citizen, 3)
-    job = Consolidation()
+    job = ConsolidationJob()
 
     class Erasing(Consolidation):
         async def plan(self, context: Any, cursor: str | None) -> Any:
@@ -355,7 +355,7 @@ async def test_a_language_model_that_is_late_holds_nothing_up(
     scripted.silent = True
     model = open_language_model(scripted.settings())
     assert model is not None
-    await run_job(Consolidation(), deps_with(deps, model), fresh_citizen, LATER)
+    await run_job(ConsolidationJob(), deps_with(deps, model), fresh_citizen, LATER)
     await model.aclose()
     [made] = await generalisations(deps, fresh_citizen)
     assert made.description.startswith(DRAFTS)
@@ -373,13 +373,13 @@ async def test_memories_shared_by_all_are_consolidated_at_their_level(deps: Deps
         for n in range(3)
     ]
     await stored(deps, *texts)
-    ran = await run_job(Consolidation(), deps, "x", NOW + 10_000_000, Level.N3)
+    ran = await run_job(ConsolidationJob(), deps, "x", NOW + 10_000_000, Level.N3)
     assert [command.level for command in ran.commands] == [Level.N3] * 4
 
 
 async def test_a_run_is_taken_back_whole_and_the_next_makes_nothing_of_it(deps: Deps, fresh_citizen: str) -> None:
     await tell_drafts(deps, fresh_citizen)
-    job, place = Consolidation(), Place(Level.N1, fresh_citizen)
+    job, place = ConsolidationJob(), Place(Level.N1, fresh_citizen)
     shown = await show_job(job, place, deps, Watch(1))
     assert shown is not None
     assert [line.split(":")[0] for line in shown.shown] == ["L1 of 3"]

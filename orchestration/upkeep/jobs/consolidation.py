@@ -139,7 +139,7 @@ def _tags(memory: ConsciousnessNode) -> tuple[str, ...]:
     return tuple(f"#{tag}" for tag in given_tags({"tags": memory.tags, "unset": memory.unset}))
 
 
-class Consolidation:
+class ConsolidationJob:
     """The job."""
 
     name: JobName = "consolidation"

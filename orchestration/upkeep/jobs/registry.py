@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestration.upkeep.job import Job
-from orchestration.upkeep.jobs.consolidation import Consolidation
+from orchestration.upkeep.jobs.consolidation import ConsolidationJob
 from orchestration.upkeep.jobs.erasure import ErasureJob
 from orchestration.upkeep.jobs.mirror import MirrorJob
 from orchestration.upkeep.jobs.retention import RetentionJob
@@ -17,7 +17,7 @@ from orchestration.upkeep.jobs.tags import TagsJob
 JOBS: Final[Sequence[Job]] = (
     SweepJob(),
     TagsJob(),
-    Consolidation(),
+    ConsolidationJob(),
     RetentionJob(),
     ErasureJob(),
     RevaluationJob(),
