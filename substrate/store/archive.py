@@ -41,8 +41,9 @@ STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback", "Quarantine", "RetentionPolicy")
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset((*_BESIDE, "ConsciousnessNode", "Tag", *LONE_LABELS))
-KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "MADE_TAG", "LINK", "PAST_LINK", *TRACE_TYPES))
-"""Made tags are not carried: upkeep makes them again."""
+UPKEEP_TYPES: Final = ("DECLINED", "MADE_TAG")
+"""The types of edges that upkeep keeps for itself; they are not exported either. Made tags are made again."""
+KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *UPKEEP_TYPES, *TRACE_TYPES))
 VECTORS: Final = ("embedding", "emotion")
 
 _CARRIED_STAMP: Final = Query(

@@ -80,6 +80,8 @@ def test_a_declined_offer_does_not_come_back(service: Service, citizen: str, cli
     assert client.answer_offer(offer.id, citizen_id=citizen, answer="decline").offer == offer
     assert client.offers(citizen_id=citizen).offers == ()
     assert client.wake(citizen_id=citizen).offers == ()
+    exported = service.http.get(f"/v1/citizens/{citizen}/export")
+    assert (exported.status_code, "DECLINED" in exported.text) == (200, False)
     with pytest.raises(NotFound):
         client.answer_offer(offer.id, citizen_id=citizen, answer="decline")
     assert state(service, citizen, "visa") == "in_progress"

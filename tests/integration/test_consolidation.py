@@ -234,7 +234,7 @@ async def test_one_whose_member_was_erased_while_it_was_made_goes_too(deps: Deps
     await tell_drafts(deps, fresh_citizen, 3)
     job = ConsolidationJob()
 
-    class Erasing(Consolidation):
+    class Erasing(ConsolidationJob):
         async def plan(self, context: Any, cursor: str | None) -> Any:
             page = await job.plan(context, cursor)
             if page.commands:
@@ -248,7 +248,7 @@ async def test_one_whose_member_was_erased_while_it_was_made_goes_too(deps: Deps
 async def test_one_half_stored_is_removed_and_made_again(deps: Deps, fresh_citizen: str) -> None:
     await tell_drafts(deps, fresh_citizen)
 
-    class Cut(Consolidation):
+    class Cut(ConsolidationJob):
         async def plan(self, context: Any, cursor: str | None) -> Any:
             page = await super().plan(context, cursor)
             return page._replace(commands=page.commands[:2], beside=(), next=None)
