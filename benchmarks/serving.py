@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -22,12 +24,12 @@ from redis.exceptions import RedisError
 from substrate.engine.unix_socket import socket_path
 
 SERVE: Final = """
-import sys, uvicorn
+import json, sys, uvicorn
 from pathlib import Path
 from api.service import create_service
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
 settings = Settings(
-    upkeep=UpkeepSettings(upkeep="off"),
+    upkeep=UpkeepSettings(**json.loads(sys.argv[6])),
     store=StoreSettings(data=Path(sys.argv[2]), url=sys.argv[3] or None, host=None),
     embedding=EmbeddingSettings(embedding="benchmarks.serving:Hashing"),
     auth=AuthSettings(admin_key=sys.argv[4], rate_limit=sys.argv[5]),
@@ -36,6 +38,7 @@ uvicorn.run(create_service(settings), host="127.0.0.1", port=int(sys.argv[1]), l
 """
 KEY: Final = "sk-of-the-benchmarks-0123456789ab"
 START_LIMIT_S: Final = 60.0
+NO_UPKEEP: Final[Mapping[str, Any]] = {"upkeep": "off"}
 
 
 class Hashing(BaseEmbedding):
@@ -59,12 +62,15 @@ class Hashing(BaseEmbedding):
 
 
 class Served:
-    """A service on a data directory, or on the engine at `url`."""
+    """A service on a data directory, or on the engine at `url`. `upkeep`: its settings of upkeep; none without."""
 
-    def __init__(self, data: Path, url: str = "", *, rate_limit: str = "off") -> None:
+    def __init__(
+        self, data: Path, url: str = "", *, rate_limit: str = "off", upkeep: Mapping[str, Any] = NO_UPKEEP
+    ) -> None:
         self.data = data
         self._url = url
         self._rate_limit = rate_limit
+        self._upkeep = json.dumps(dict(upkeep))
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
@@ -73,7 +79,8 @@ class Served:
     async def start(self) -> None:
         """Start the service if it does not run, and wait until it is ready."""
         if self._process is None or self._process.poll() is not None:
-            words = [sys.executable, "-c", SERVE, str(self.port), str(self.data), self._url, KEY, self._rate_limit]
+            given = (str(self.port), str(self.data), self._url, KEY, self._rate_limit, self._upkeep)
+            words = [sys.executable, "-c", SERVE, *given]
             self._process = await asyncio.to_thread(
                 subprocess.Popen, words, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL
             )

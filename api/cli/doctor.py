@@ -18,6 +18,8 @@ from rich.text import Text
 from api.cli import formatting, support
 from api.runtime.runtime import open_store
 from orchestration.reranking import RERANKED
+from orchestration.upkeep.jobs.registry import JOBS
+from orchestration.upkeep.ordered_runs import check_names, describe_jobs
 from orchestration.upkeep.quality import read_series
 from schemas.errors import SubstrateError, Unavailable
 from schemas.settings import Settings, StoreSettings
@@ -73,6 +75,7 @@ def doctor(ctx: typer.Context) -> None:
     settings = support.read_settings(ctx)
     checks = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
     checks += support.run(_check_store(settings))
+    checks.append(_check_upkeep(settings))
     console = support.output()
     for check in checks:
         _show(check, console)
@@ -133,6 +136,20 @@ def _check_log(store: StoreSettings) -> Check:
     if damages:
         return Check("log", "; ".join(damage.description for damage in damages), well=False, remedy=REMEDY_DAMAGE)
     return Check("log", "matches its checksums, up to the last time they were taken")
+
+
+def _check_upkeep(settings: Settings) -> Check:
+    """Which jobs run while a citizen is idle."""
+    named = settings.upkeep.named_jobs()
+    try:
+        check_names(named, JOBS)
+    except SubstrateError as error:
+        return Check("upkeep", error.detail, well=False, remedy=f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
+    jobs = describe_jobs(JOBS, named)
+    running = ", ".join(job.name for job in jobs if job.runs) or "no job"
+    others = ", ".join(job.name for job in jobs if not job.runs)
+    when = "in idle time" if settings.upkeep.upkeep == "idle" else "off; when asked"
+    return Check("upkeep", f"{when}: {running}{f'; only when named: {others}' if others else ''}")
 
 
 async def _check_erasures(connection: Connection) -> list[Check]:

@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
@@ -187,20 +186,14 @@ def _show_jobs(answer: RunsAnswer, console: Console) -> None:
 
 
 def _show_runs(runs: Sequence[Run], console: Console) -> None:
-    table = Table("run", "job", "whose", "begun", "status", "seen", "changed", "refused", box=None)
     for each in runs:
-        status_text = f"{each.status} (dry run)" if each.dry_run else each.status
-        table.add_row(
-            each.id,
-            each.job,
-            f"{each.level} {each.citizen_id or ''}".strip(),
-            formatting.format_time(each.begun_at),
-            Text(status_text, _COLOURS[each.status]),
-            f"{each.seen:,}",
-            f"{each.changed:,}",
-            f"{each.refused:,}",
+        whose = f"{each.level} of {each.citizen_id}" if each.citizen_id else str(each.level)
+        counts = f"{each.seen:,} seen, {each.changed:,} changed, {each.refused:,} refused"
+        line = Text.assemble(
+            f"{each.id}  {formatting.format_time(each.begun_at)}  {each.job} in {whose}: ",
+            (f"{each.status} (dry run)" if each.dry_run else each.status, _COLOURS[each.status]),
+            f", {counts}",
         )
-    console.print(table)
-    for each in runs:
-        for line in (*each.shown, *each.errors):
-            console.print(Text(f"  {each.job}: {formatting.to_line(line)}", "bright_black"), soft_wrap=True)
+        console.print(line, soft_wrap=True)
+        for told in (*each.shown, *each.errors):
+            console.print(Text(f"  {formatting.to_line(told)}", "bright_black"), soft_wrap=True)

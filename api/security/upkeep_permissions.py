@@ -114,6 +114,10 @@ GRAPH_CHANGE: Final = Permission(
 )
 
 
+ERASING: Final = "erasure"
+"""The job that erases."""
+
+
 def may_reach(caller: Caller, level: Level, citizen_id: str | None, action: Action) -> bool:
     """True when the caller may do all upkeep, or the action in this graph."""
     if caller.grants.upkeep or caller.grants.admin:
@@ -130,6 +134,8 @@ def _with_citizen(action: Action) -> Callable[[Caller, Arguments], Arguments]:
         request: RunRequest | RunsQuery = next(
             value for value in arguments.values() if isinstance(value, (RunRequest, RunsQuery))
         )
+        if isinstance(request, RunRequest):
+            _check_erasing(caller, request)
         if caller.grants.upkeep or caller.grants.admin or request.citizen_id is None:
             caller.require_upkeep()
             return arguments
@@ -141,8 +147,20 @@ def _with_citizen(action: Action) -> Callable[[Caller, Arguments], Arguments]:
     return check
 
 
+def _check_erasing(caller: Caller, request: RunRequest) -> None:
+    """What erases needs the right to erase, as everywhere."""
+    if ERASING not in (request.jobs or ()) or caller.grants.admin:
+        return
+    if request.citizen_id is None:
+        caller.require_admin()
+    for level in request.levels or (Level.N1,):
+        caller.require(level, request.citizen_id, "erase")
+
+
 RUNS: Final = Permission("upkeep, or citizen:ID:read for one citizen", _with_citizen("read"))
-RUN: Final = Permission("upkeep, or citizen:ID:write for one citizen", _with_citizen("write"))
+RUN: Final = Permission(
+    "upkeep, or citizen:ID:write for one citizen; also :erase to erase", _with_citizen("write")
+)
 RUN_BY_ID: Final = Permission(
     "upkeep, or citizen:ID:read (to take it back :write) or LEVEL:read", lambda _caller, arguments: arguments
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.base import AtMost, CitizenId, Frozen, Request, Whole
+from schemas.base import AtMost, CitizenId, Frozen, Request
 from schemas.memory import Level
 
 JobName = Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]
@@ -88,7 +88,7 @@ class RunsQuery(Request):
     citizen_id: CitizenId | None = None
     level: Level | None = None
     job: JobName | None = None
-    limit: Annotated[Whole, Field(ge=1, le=1000)] = 100
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Self:

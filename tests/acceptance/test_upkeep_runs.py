@@ -101,7 +101,7 @@ def test_a_key_of_a_citizen_reaches_the_upkeep_of_this_citizen_alone(service: Se
     scopes = [f"citizen:{ada}:read", f"citizen:{ada}:write"]
     with service.client(service.key(*scopes)) as both, service.client(service.key(scopes[0])) as reading:
         assert status_of(reading, "GET", "/v1/upkeep/runs") == 403
-        assert status_of(reading, "GET", "/v1/upkeep/runs", params={"citizen_id": ada}) == 200
+        assert status_of(reading, "GET", "/v1/upkeep/runs", params={"citizen_id": ada, "limit": 5}) == 200
         assert status_of(reading, "GET", "/v1/upkeep/runs", params={"citizen_id": bob}) == 404
         assert status_of(reading, "GET", f"/v1/upkeep/runs/run-{'0' * 12}-{'0' * 12}") == 404
         assert status_of(reading, "POST", "/v1/upkeep/run", json={"citizen_id": ada, "dry_run": True}) == 403
@@ -109,6 +109,7 @@ def test_a_key_of_a_citizen_reaches_the_upkeep_of_this_citizen_alone(service: Se
         assert status_of(both, "POST", "/v1/upkeep/run", json={"citizen_id": bob, "dry_run": True}) == 404
         assert status_of(both, "POST", "/v1/upkeep/run", json={"citizen_id": ada, "levels": ["N2"]}) == 403
         assert status_of(both, "POST", "/v1/upkeep/run", json={}) == 403
+        assert status_of(both, "POST", "/v1/upkeep/run", json={"citizen_id": ada, "jobs": ["erasure"]}) == 403
         assert status_of(both, "PUT", f"/v1/citizens/{ada}/upkeep", json={"mode": "off"}) == 200
         assert status_of(reading, "PUT", f"/v1/citizens/{ada}/upkeep", json={"mode": "off"}) == 403
         assert status_of(both, "PUT", f"/v1/citizens/{bob}/upkeep", json={"mode": "off"}) == 404

@@ -38,6 +38,22 @@ function swept(graph) {
     el("b", {}, `${finding.severity}: ${plain(finding.kind)}`), ` ${finding.message} `, el("code", {}, finding.id)))));
 }
 
+function lastRun(answer) {
+  const [run] = answer.runs;
+  if (!run) return el("p", { className: "small" }, "Upkeep has not worked here yet.");
+  return el("p", { className: "small" },
+    `Upkeep: ${plain(run.job)} ${run.status} ${run.begun_at.slice(0, 16).replace("T", " ")}, `,
+    `${run.seen} seen, ${run.changed} changed, ${run.refused} refused`);
+}
+
+async function showRun(place, citizen) {
+  try {
+    fill(place, lastRun(await get("/v1/upkeep/runs", { citizen_id: citizen, limit: 1 })));
+  } catch (error) {
+    fill(place, trouble(error));
+  }
+}
+
 async function showTrend(place, citizen) {
   try {
     fill(place, trend(await get("/v1/upkeep/quality", { citizen_id: citizen })));
@@ -50,6 +66,7 @@ async function showTrend(place, citizen) {
 export function showQuality(stream, citizen, choose) {
   const place = el("div", { role: "status" });
   const series = el("div", { id: "trend" });
+  const upkeep = el("div", { id: "upkeep" });
   const check = el("button", { type: "button" }, "Check the whole memory");
   check.addEventListener("click", async () => {
     check.disabled = true;
@@ -66,6 +83,7 @@ export function showQuality(stream, citizen, choose) {
   fill(byId("quality"), graded(stream.metadata_validation, "memories in this answer"),
     ids("N1", stream.metadata_validation, choose),
     el("h2", {}, "The whole memory"),
-    el("p", { className: "small" }, "A sweep reads and lists what is doubtful. It changes no memory."), series, check, place);
+    el("p", { className: "small" }, "A sweep reads and lists what is doubtful. It changes no memory."), series, upkeep, check, place);
   showTrend(series, citizen);
+  showRun(upkeep, citizen);
 }
