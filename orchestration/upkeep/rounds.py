@@ -29,9 +29,9 @@ from substrate.store.runs import LeaseLost, RunRecord
 
 logger = logging.getLogger(__name__)
 
-LOOK_AGAIN_S: Final = 600
-"""A graph without any job that runs is looked at again after this time: its citizen may ask for others."""
-AFTER_FAULT_S: Final = 60
+LOOK_AGAIN_S: Final = 3600
+"""A graph is looked at again after this time also when no job is due: its citizen may ask for others."""
+AFTER_FAULT_S: Final = 300
 SEEN_AGAIN_S: Final = 2.0
 """During a run the last requests are read again after this time."""
 LONGEST_PAUSE_S: Final = 1.0

@@ -30,6 +30,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
 from substrate.store import runs
 from substrate.store.idleness import digest
+from substrate.store.records import read_clock
 from substrate.store.runs import Change, LeaseLost, RunRecord, page_name
 
 logger = logging.getLogger(__name__)
@@ -108,10 +109,16 @@ async def _begin(job: Job, before: Sequence[RunRecord], graph: Graph, watch: Wat
         begun = replace(latest, status="running", ended_at=None, attempt=latest.attempt + again)
     else:
         await runs.drop_old_runs(graph, job.name)
-        begun = RunRecord(new_run_id(graph.name), job.name, "running", await graph.connection.now())
+        begun = RunRecord(new_run_id(graph.name), job.name, "running", await _after_all(graph))
     begun = replace(begun, fence=watch.fence, next_at=None)
     await runs.save_run(graph, begun)
     return begun
+
+
+async def _after_all(graph: Graph) -> Instant:
+    """A moment after all transactions of the graph, whose clock may be ahead: later ones are the run's."""
+    now = await graph.connection.now()
+    return max(now, await read_clock(graph, now) + 1)
 
 
 def new_run_id(graph: str) -> str:
