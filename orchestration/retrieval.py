@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions
@@ -28,7 +29,14 @@ from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.ranking.generalisations import with_preference
 from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
-from orchestration.stream_completion import AddedVersions, StageTimer, add_versions, complete, let_others_run
+from orchestration.stream_completion import (
+    AddedVersions,
+    StageTimer,
+    add_versions,
+    complete,
+    let_others_run,
+    read_on_mind,
+)
 from orchestration.traversal.probability import State
 from schemas.intention import RetrievalIntention, find_zone
 from schemas.language_model import ModelCall
@@ -74,7 +82,8 @@ async def retrieve_consciousness_context(
     async with deps.connection.questions.turn():
         versions = await add_versions(intention, ranked.asker, candidates, ranked.activation, view=view)
         timer.end("records")
-        report = build_report(intention, ranked, versions, deps)
+        on_mind = await read_on_mind(intention, versions.activation, view)
+        report = replace(build_report(intention, ranked, versions, deps), on_mind=on_mind)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from orchestration.assembly.stream import select
@@ -23,12 +23,13 @@ from orchestration.ranking.candidates import Candidates, Key
 from orchestration.traversal.paths import level_of
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.memory import Level
+from schemas.memory import ConsciousnessRelationship, Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
 from schemas.temporal import END_OF_TIME
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import reader
+from substrate.store.feelings import read_links_on_mind
 from substrate.store.search import RECORDS_OF, VersionRow, read_records
 
 MAX_VERSIONS: Final = 50
@@ -138,6 +139,24 @@ def left_out_notes(level: Level, records: Sequence[VersionRow]) -> list[str]:
     more = len(cut) - MAX_NAMED
     others = f", and of {more} more memories not all" if more > 0 else ""
     return [f"{'; '.join(counts)}{others}: the history of a memory has all of them"]
+
+
+async def read_on_mind(
+    intention: RetrievalIntention | StateBasedRetrieval, activation: Activation, view: View
+) -> list[ConsciousnessRelationship]:
+    """The links of the memories in focus, where the stream acts on the energy; none where they come too late."""
+    if not intention.apply_feedback:
+        return []
+    ids: dict[Level, list[str]] = {}
+    for score in activation.order[: consciousness_score.FOCUS]:
+        ids.setdefault(score.key[0], []).append(score.key[1])
+    try:
+        links = await asyncio.gather(
+            *(read_links_on_mind(view.targets[level], view.scope, own) for level, own in ids.items())
+        )
+    except (StoreTimeout, Fault):
+        return []
+    return list(chain.from_iterable(links))
 
 
 async def complete(

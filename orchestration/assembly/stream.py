@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -51,6 +51,7 @@ class RetrievalReport:
     """How the retrieval went; the caller measured it. `answer` says how well it answers; None for a waking.
 
     `learned`: what feedback did to it; None without feedback. `decay`: how energy faded until the moment asked.
+    `on_mind`: the links of what is in focus, read where the stream acts on the energy.
     """
 
     retrieved_at: datetime
@@ -63,6 +64,7 @@ class RetrievalReport:
     answer: Answer | None = None
     learned: LearnedFactors | None = None
     decay: Decay = NO_DECAY
+    on_mind: Sequence[ConsciousnessRelationship] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def assemble(
         activation_tiers=whole_tiers if shown is whole else _activation_tiers(tiers, shown),
         traversal_graph=graph if shown is whole else _shown_graph(graph, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),
-        relative_potential=round(energy.relative_potential(links), 6),
+        relative_potential=_relative_potential(whole, report.on_mind),
         energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
         temporal_dissonances=(
             *detect_temporal_dissonances(nodes, options.mode),
@@ -202,6 +204,15 @@ def assemble(
         learned=report.learned if options.explain else None,
     )
     return _with_text(stream, shown) if options.form == "compact" else stream
+
+
+def _relative_potential(whole: StreamContent, on_mind: Iterable[ConsciousnessRelationship]) -> float:
+    """That of the links found, and of those that lead from what is in focus to what was not found."""
+    places: dict[Identity, int] = {}
+    for place, score in enumerate(whole.order):
+        places.setdefault(score.key[:2], place)
+    links = {(link.level, link.link_id, link.version): link for link in (*whole.all_links(), *on_mind)}
+    return round(energy.relative_potential(links.values(), places), 6)
 
 
 def _overtaken(

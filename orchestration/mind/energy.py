@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from schemas.memory import ConsciousnessRelationship, ResolutionState, Source
+from schemas.memory import ConsciousnessRelationship, Level, ResolutionState, Source
 from schemas.stream_parts import EnergyShare
 from schemas.temporal import Instant
 
@@ -16,6 +16,7 @@ MULTIPLIERS: Final = {
     ResolutionState.BLOCKED: 1.5,
 }
 """Factor on a transfer: resolved work counts little, blocked work much (003, component 5c)."""
+MOST_MULTIPLIED: Final = max(MULTIPLIERS.values())
 MAX_EMOTION: Final = 2.0
 """Greatest factor of emotions on a transfer (003, component 5c)."""
 MAX_TRANSFER: Final = 150.0
@@ -34,6 +35,12 @@ ORDINARY: Final = 0.5
 _MADE_BY: Final = frozenset((Source.INGESTION, Source.UPKEEP))
 _MADE_OF: Final = frozenset(("ingestion", "extraction", "named in the text"))
 """What forms the links that the service makes."""
+_ORDER: Final = frozenset(("NEXT", "STARTS_WITH"))
+"""The links of the order of a chat."""
+
+
+type Identity = tuple[Level, str]
+"""A memory by its level and id."""
 
 
 class Energy(NamedTuple):
@@ -63,31 +70,45 @@ def energy_feedback_potential(links: Iterable[ConsciousnessRelationship]) -> flo
 def tells_work(link: ConsciousnessRelationship) -> bool:
     """Whether the resolution state of a link says something: a writer gave it, or a memory at its end has it.
 
-    The service calls its own links, such as the order of the turns of a chat, resolved where no end has a state:
-    that is no finished work.
+    The service calls its own links resolved where no end has a state: that is no finished work. And the order of a
+    chat is no work at all: of two turns it has the less finished state, so a turn that tells of a solution would
+    count as what it solves.
     """
     made = link.source in _MADE_BY or link.formation_trigger in _MADE_OF
+    if made and link.relation_type in _ORDER:
+        return False
     told = link.resolution_state is not ResolutionState.RESOLVED or "resolution_state" in link.unset
     return told or not made
 
 
-def relative_potential(links: Iterable[ConsciousnessRelationship]) -> float:
+def relative_potential(
+    links: Iterable[ConsciousnessRelationship], places: Mapping[Identity, int] | None = None
+) -> float:
     """The share of the greatest transfer that these very links could give, in [0, 1].
 
-    Σ transfer / Σ greatest transfer, over the links that tell of work (`tells_work`). The greatest transfer of a
-    link is the one it would give with its own energy, coefficient and emotions if its work were blocked. So it
-    is 1 where all is blocked, 2/3 where all is in progress, 0.2 where all is resolved, and their mean by what
-    each link could give where they are mixed. 0.5, which changes nothing, without such links, or where none of
-    them has energy to give.
+    Σ weight × transfer / Σ weight × greatest transfer, over the links that tell of work (`tells_work`). The
+    greatest transfer of a link is the one it would give with its own energy, coefficient and emotions if its work
+    were blocked. So it is 1 where all is blocked, 2/3 where all is in progress, 0.2 where all is resolved, and
+    their weighted mean where they are mixed. 0.5, which changes nothing, without such links, or where none of them
+    has energy to give.
+
+    `places`: of the memories by activation, the most active at 0. A link weighs 1 / (1 + the place of its more
+    active end): what is in focus is on the mind, what is in the background hardly. Without places all weigh 1.
     """
-    telling = [link for link in links if tells_work(link)]
-    greatest = math.fsum(
-        relationship_transfer(link) / MULTIPLIERS[link.resolution_state] * max(MULTIPLIERS.values())
-        for link in telling
-    )
-    if greatest <= 0.0:
-        return NEUTRAL
-    return min(1.0, math.fsum(map(relationship_transfer, telling)) / greatest)
+    given: list[float] = []
+    greatest: list[float] = []
+    for link in filter(tells_work, links):
+        weight = 1.0 if places is None else 1.0 / (1.0 + _place(link, places))
+        transfer = weight * relationship_transfer(link)
+        given.append(transfer)
+        greatest.append(transfer / MULTIPLIERS[link.resolution_state] * MOST_MULTIPLIED)
+    whole = math.fsum(greatest)
+    return min(1.0, math.fsum(given) / whole) if whole > 0.0 else NEUTRAL
+
+
+def _place(link: ConsciousnessRelationship, places: Mapping[Identity, int]) -> int:
+    ends = ((link.level, link.source_id), (link.level, link.target_id))
+    return min(places.get(end, len(places)) for end in ends)
 
 
 def energy_shares(links: Iterable[ConsciousnessRelationship]) -> list[EnergyShare]:

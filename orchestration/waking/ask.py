@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from orchestration.assembly.options import state_options
@@ -22,7 +23,7 @@ from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import with_plurality
-from orchestration.stream_completion import StageTimer, complete, let_others_run
+from orchestration.stream_completion import StageTimer, complete, let_others_run, read_on_mind
 from orchestration.traversal.probability import State
 from orchestration.waking.offer_rules import Whose
 from orchestration.waking.open_offers import find_open
@@ -95,6 +96,7 @@ async def retrieve_consciousness_context_from_state(
             offers=offers,
             decay=Decay(deps.half_lives, waking.moment),
         )
+        report = replace(report, on_mind=await read_on_mind(state, activation, view))
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
         stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
         await let_others_run()

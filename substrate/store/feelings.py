@@ -1,18 +1,20 @@
-"""Reads what a citizen felt and wanted of late: the memories that a state can be derived from."""
+"""Reads what a citizen felt and wanted of late, and the links of what is on its mind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from schemas.memory import ConsciousnessRelationship
 from schemas.temporal import Instant, Scope
-from substrate.cypher.fragments import told, visible
+from substrate.cypher.fragments import degree_now, link_columns, told, visible
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import find_newest
+from substrate.store.rows import link_with_ends
 
 OPEN_STATES: Final = ("in_progress", "blocked")
 MOST: Final = 64
@@ -38,6 +40,34 @@ FELT_LATELY_NOW: Final = Query("felt_lately_now", _felt_lately("ConsciousnessNod
 FELT_LATELY_THEN: Final = Query(
     "felt_lately_then", f"{_felt_lately('ConsciousnessNode')} UNION ALL {_felt_lately('PastVersion')}"
 )
+
+
+MOST_LINKS: Final = 200
+"""So many links of what is on the mind are read, by id."""
+CROWDED: Final = 500
+"""The links of a memory with more links are not read: they say who is meant, not what is open."""
+
+
+def _links_on_mind(link: str) -> str:
+    return (
+        f"MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH s WHERE {degree_now('s')} <= {CROWDED} "
+        f"MATCH (s)-[e:{link}]-(:ConsciousnessNode) WHERE {visible('e')} WITH DISTINCT e "
+        f"WITH e, startNode(e) AS i, endNode(e) AS j ORDER BY e.id LIMIT {MOST_LINKS} "
+        f"RETURN i.id, j.id, {link_columns('e')}"
+    )
+
+
+LINKS_ON_MIND_NOW: Final = Query("links_on_mind_now", _links_on_mind("LINK"))
+LINKS_ON_MIND_THEN: Final = Query("links_on_mind_then", _links_on_mind("LINK|PAST_LINK"))
+
+
+async def read_links_on_mind(
+    target: GraphTarget, scope: Scope, ids: Sequence[str]
+) -> list[ConsciousnessRelationship]:
+    """The links of these memories, whatever is at their other ends. Raises StoreTimeout, Unavailable, Fault."""
+    query = LINKS_ON_MIND_THEN if target.past else LINKS_ON_MIND_NOW
+    found = await target.graph.read(query, **scope.bounds(), ids=list(ids))
+    return [link_with_ends(row, target.level, scope.known.end) for row in found]
 
 
 class FeltMemory(NamedTuple):

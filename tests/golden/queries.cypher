@@ -3710,6 +3710,44 @@ RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation
     e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by,
     e.closed_source, e.closed_key, e.known_as_happened;
 
+// links_on_mind_now
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s
+WHERE indegree(s, 'LINK') + outdegree(s, 'LINK') <= 500
+MATCH (s)-[e:LINK]-(:ConsciousnessNode)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH DISTINCT e
+WITH e, startNode(e) AS i, endNode(e) AS j
+ORDER BY e.id
+LIMIT 200
+RETURN i.id, j.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.unset;
+
+// links_on_mind_then
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s
+WHERE indegree(s, 'LINK') + outdegree(s, 'LINK') <= 500
+MATCH (s)-[e:LINK|PAST_LINK]-(:ConsciousnessNode)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH DISTINCT e
+WITH e, startNode(e) AS i, endNode(e) AS j
+ORDER BY e.id
+LIMIT 200
+RETURN i.id, j.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.unset;
+
 // list_links
 // :params $behind, $first, $key_id, $kind, $known_from, $known_to, $last, $limit, $source, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)

@@ -201,8 +201,8 @@ async def test_a_stream_changes_no_energy_unless_asked(deps: Deps, fresh_citizen
 
 async def test_feedback_changes_the_stored_energy_and_reports_both_values(deps: Deps, fresh_citizen: str) -> None:
     await two_links(deps, fresh_citizen)
-    # What they give is 1.38; were the resolved one blocked too, it would be 1.2 + 0.9.
-    relative = 1.38 / 2.1
+    # "a" is the most active memory, then "b": 1.2 + 0.18 / 2; were the resolved one blocked too, 1.2 + 0.9 / 2.
+    relative = 1.29 / 1.65
     step = (relative - 0.5) * 0.3
     feedback: dict[str, Any] = {"current_energy": 0.6, "apply_feedback": True, "intention_id": "i1"}
     first = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, **feedback)

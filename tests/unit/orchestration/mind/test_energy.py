@@ -190,6 +190,16 @@ def test_links_count_by_what_they_could_give() -> None:
     assert relative_potential([strong, faint]) == pytest.approx(2.73 / 2.85)
 
 
+def test_a_link_counts_by_the_place_of_its_more_active_end() -> None:
+    blocked = a_relationship(source_id="a", target_id="b", resolution_state="blocked")
+    resolved = a_relationship(source_id="b", target_id="c", resolution_state="resolved")
+    places = {(blocked.level, "a"): 0, (blocked.level, "b"): 3, (blocked.level, "c"): 1}
+    # 1 x 1.5 + 1/2 x 0.3, of 1 x 1.5 + 1/2 x 1.5
+    assert relative_potential([blocked, resolved], places) == pytest.approx(1.65 / 2.25)
+    # Ends that are not among the memories found stand behind all that are.
+    assert relative_potential([blocked, resolved], {}) == pytest.approx(0.6)
+
+
 @pytest.mark.parametrize(
     "without", [{"energy": 0.0}, {"energy_transfer_coefficient": 0.0}, {"emotion_vector": {"joy": 0.0}}]
 )
@@ -203,6 +213,8 @@ def test_a_link_that_the_service_made_tells_of_work_only_where_its_ends_do() -> 
     assert relative_potential([a_relationship(**made), a_relationship(**named)]) == 0.5
     assert relative_potential([a_relationship(**made, unset=("resolution_state",))]) == pytest.approx(0.2)
     assert relative_potential([a_relationship(source="ingestion", resolution_state="blocked")]) == 1.0
+    order = a_relationship(source="ingestion", resolution_state="blocked", relation_type="NEXT")
+    assert relative_potential([order]) == 0.5
 
 
 @given(links)
