@@ -4303,7 +4303,7 @@ WHERE m.id <> n.id AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
     AND m.expired_at > $known_from
     AND (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
 RETURN n.id, m.id, 1.0 - score, m.node_type, CASE WHEN m.speaker IS NULL THEN m.name ELSE null END,
-    left(m.description, 2000), m.tags, m.unset;
+    left(m.description, 4000), m.tags, m.unset;
 
 // node_types
 MATCH (m:ConsciousnessNode)
@@ -10161,7 +10161,7 @@ WITH n, collect(g.name) AS made
 RETURN id(n), n.id, n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
     AND n.expired_at > $known_from
     AND (n.unset IS NULL OR NOT n.unset STARTS WITH 'name,' OR coalesce(n.description, '') <> ''),
-    n.node_type, CASE WHEN n.speaker IS NULL THEN n.name ELSE null END, left(n.description, 2000), n.tags,
+    n.node_type, CASE WHEN n.speaker IS NULL THEN n.name ELSE null END, left(n.description, 4000), n.tags,
     n.unset, made
 ORDER BY id(n);
 
@@ -10305,7 +10305,7 @@ WITH n
 OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
 WITH n, collect(p) AS past
 UNWIND past + [n] AS r
-RETURN r.name, left(r.description, 2000), r.tags;
+RETURN r.name, left(r.description, 4000), r.tags;
 
 // told_earlier
 // :params $ids, $known_to, $open, $valid_to
