@@ -73,6 +73,7 @@ SUMMARIES: Final = {
     "get_energy": "Read the energy of a citizen over time",
     "list_dissonances": "List beliefs that changed",
     "export_citizen": "Export a citizen's memory",
+    "mirror_citizen": "Stream a citizen's memory as a tar of files",
     "erase_citizen": "Erase a citizen's memory for good",
     "get_identity": "Read who a citizen is",
     "tell_feedback": "Say which memories answered a question",
