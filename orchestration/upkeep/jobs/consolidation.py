@@ -158,12 +158,13 @@ class ConsolidationJob:
         window = await _read_window(context, page)
         broken = frozenset(each.id for each in window.made.values() if _is_broken(each))
         commands, beside, shown = await _plan_changes(context, window, broken)
-        seen = _step(len(page)) if position.number == 1 else 0
+        step = len(page) if context.is_dry_run else _step(len(page))
         changed = position.changed or bool(commands and not context.is_dry_run)
-        following: str | None = _Position(position.number, page[_step(len(page)) - 1].place, changed).text()
+        following: str | None = _Position(position.number, page[step - 1].place, changed).text()
         if len(page) == len(read) < store.MEMORIES_A_PAGE and (context.is_dry_run or not commands):
             following = position.next_pass()
-        return Page(seen, following, tuple(commands), tuple(beside), tuple(shown) if position.number == 1 else ())
+        first = position.number == 1
+        return Page(step if first else 0, following, tuple(commands), tuple(beside), tuple(shown) if first else ())
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Remove what was planned but has not all its members, as one of them was erased meanwhile."""
