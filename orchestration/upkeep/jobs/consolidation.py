@@ -248,11 +248,9 @@ async def _plan_changes(
     beside = [Planned(each, frozenset()) for each in sorted(broken)]
     shown = [f"remove {each}: not all of its members are there" for each in sorted(broken)]
     whole = [each for each in window.made.values() if each.id not in broken]
-    found = find_clusters(
-        window.items(),
-        [Made(each.id, each.visible, each.live, each.left, each.created_at) for each in whole],
-        window.holders,
-    )
+    made = [Made(each.id, each.visible, each.live, each.left, each.created_at) for each in whole]
+    # In a thread: some hundred memories with their vectors may take longer than a request should wait.
+    found = await asyncio.to_thread(find_clusters, window.items(), made, window.holders)
     grown = {cluster.grows for cluster in found}
     for each in whole:
         if each.live and each.id not in grown and _has_changed(each):
