@@ -15,7 +15,6 @@ from starlette.types import ASGIApp
 from api.client import fields
 from api.client.citizen_calls import CitizenCalls
 from api.client.conversations import ConversationCalls
-from api.client.retention_calls import RetentionCalls
 from api.client.transport import (
     ATTEMPTS,
     Call,
@@ -27,7 +26,7 @@ from api.client.transport import (
     quote_segment,
     read_connection,
 )
-from api.client.upkeep_calls import UpkeepCalls
+from api.client.upkeep_calls import RetentionCalls, UpkeepCalls
 from schemas.association import Associations, TagWalk
 from schemas.commands import (
     Command,

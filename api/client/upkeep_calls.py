@@ -1,4 +1,4 @@
-"""The calls on upkeep: run jobs, list runs, take one back, and what a citizen asks for itself."""
+"""The calls on upkeep: run jobs, list runs, take one back; quarantines; policies of retention."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Literal, TypedDict, Unpack
 
 from api.client import fields
 from api.client.transport import Call, Sender, collect_fields, quote_segment
+from schemas.upkeep.quarantine import Quarantine, QuarantineRequest, QuarantinesAnswer
+from schemas.upkeep.retention import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 from schemas.upkeep.runs import JobName, OwnUpkeep, Run, RunRequest, RunsAnswer
 
 
@@ -57,3 +59,64 @@ class UpkeepCalls(Sender):
         """Say which upkeep the citizen wants: `mode="off"` for none in idle time, or `jobs` of its own."""
         path = f"/v1/citizens/{quote_segment(citizen_id)}/upkeep"
         return await self._request(OwnUpkeep, Call("PUT", path, collect_fields(own, given)))
+
+
+_QUARANTINE = "/v1/upkeep/quarantine"
+_POLICIES = "/v1/upkeep/policies"
+
+
+class RetentionCalls(Sender):
+    """The calls of a client on what is hidden, and on how long memories are kept."""
+
+    async def quarantine(
+        self, request: QuarantineRequest | None = None, /, **given: Unpack[fields.QuarantineFields]
+    ) -> Quarantine:
+        """Hide what came from a source, an episode or a key, and what follows from it; `dry_run` only lists it."""
+        body = collect_fields(request, given)
+        return await self._request(Quarantine, Call("POST", _QUARANTINE, body, repeatable=False))
+
+    async def list_quarantines(self, /, **graph: Unpack[fields.GraphFields]) -> QuarantinesAnswer:
+        """The quarantines of a graph, the newest first."""
+        return await self._request(QuarantinesAnswer, Call("GET", _QUARANTINE, params=graph))
+
+    async def get_quarantine(self, quarantine_id: str, /, **graph: Unpack[fields.GraphFields]) -> Quarantine:
+        """A quarantine with the first things that it hid."""
+        path = f"{_QUARANTINE}/{quote_segment(quarantine_id)}"
+        return await self._request(Quarantine, Call("GET", path, params=graph))
+
+    async def release_quarantine(
+        self, quarantine_id: str, /, **given: Unpack[fields.QuarantineChangeFields]
+    ) -> Quarantine:
+        """Bring back everything that it hid, but what was changed since."""
+        path = f"{_QUARANTINE}/{quote_segment(quarantine_id)}/release"
+        return await self._request(Quarantine, Call("POST", path, dict(given)))
+
+    async def retract_quarantine(
+        self, quarantine_id: str, /, **given: Unpack[fields.QuarantineChangeFields]
+    ) -> Quarantine:
+        """Make it final: what it hid stays retracted."""
+        path = f"{_QUARANTINE}/{quote_segment(quarantine_id)}/retract"
+        return await self._request(Quarantine, Call("POST", path, dict(given)))
+
+    async def list_policies(self, /, **graph: Unpack[fields.GraphFields]) -> PoliciesAnswer:
+        """The policies of retention of a graph, by name."""
+        return await self._request(PoliciesAnswer, Call("GET", _POLICIES, params=graph))
+
+    async def get_policy(self, name: str, /, **graph: Unpack[fields.GraphFields]) -> PolicyReach:
+        """A policy and what it reaches now."""
+        return await self._request(PolicyReach, Call("GET", f"{_POLICIES}/{quote_segment(name)}", params=graph))
+
+    async def set_policy(
+        self, name: str, policy: SetPolicy | None = None, /, **given: Unpack[fields.PolicyFields]
+    ) -> PolicyReach:
+        """Store a policy, or with `dry_run` count what it reaches.
+
+        Raises Conflict when it reaches more than half of the graph and `confirm` is not that count.
+        """
+        call = Call("PUT", f"{_POLICIES}/{quote_segment(name)}", collect_fields(policy, given))
+        return await self._request(PolicyReach, call)
+
+    async def remove_policy(self, name: str, /, **graph: Unpack[fields.GraphFields]) -> Policy:
+        """Remove a policy. What it reached before stays as it is."""
+        call = Call("DELETE", f"{_POLICIES}/{quote_segment(name)}", params=graph, repeatable=False)
+        return await self._request(Policy, call)

@@ -12,8 +12,7 @@ from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
 from api.client.citizen_calls import CitizenCalls
 from api.client.conversations import ConversationCalls
-from api.client.retention_calls import RetentionCalls
-from api.client.upkeep_calls import UpkeepCalls
+from api.client.upkeep_calls import RetentionCalls, UpkeepCalls
 from schemas import errors
 from scripts.reference import markdown
 from scripts.reference.document import openapi
