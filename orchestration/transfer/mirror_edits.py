@@ -163,7 +163,7 @@ def _differences(atom: Atom, base: Atom) -> Iterator[tuple[str, Any, Any]]:
     """The name of each value that differs, before and after. White space at the ends of lines does not count."""
     if _without_line_ends(atom.text) != _without_line_ends(base.text):
         yield "description", base.text, atom.text
-    for name in (*EDITABLE, *SHOWN_ONLY):
+    for name in (*EDITABLE, *(name for name in SHOWN_ONLY if name != "made_tags")):
         before, after = base.fields.get(name), atom.fields.get(name)
         if name in _ALWAYS_SET and after is None:
             continue

@@ -39,13 +39,14 @@ class FileNote(NamedTuple):
 class Marker(NamedTuple):
     """What a mirror shows: one moment of one citizen. `changes_at`: when it changes without any command.
 
-    `clock`: the last transaction time of the graph then. `memories`: how many identities the graph had.
+    `clock`: the last transaction time of the graph then. `memories`, `made_tags`: how many the graph had.
     """
 
     citizen_id: str
     known_at: Instant
     clock: Instant
     memories: int
+    made_tags: int = 0
     changes_at: Instant = END_OF_TIME
     files: Mapping[str, FileNote] = {}
 
@@ -76,7 +77,7 @@ def parse_marker(raw: bytes, journal: bytes | None) -> Marker:
             raise ValueError("another version")
         files = {path: _note(note) for path, note in fields.pop("files").items()}
         marker = Marker(files=_with_journal(files, _written(journal or b"")), **fields)
-        if not isinstance(marker.citizen_id, str) or not all(map(_is_time, marker[1:5])):
+        if not isinstance(marker.citizen_id, str) or not all(map(_is_time, marker[1:6])):
             raise ValueError("times")
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRequest("the marker of the mirror is damaged", remedy=REMEDY) from error

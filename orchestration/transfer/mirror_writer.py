@@ -39,7 +39,7 @@ from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.store import mirrored, reader, records, rows
+from substrate.store import archive, mirrored, records, rows
 from substrate.text import count_of
 
 type Rest = Callable[[], Awaitable[None]]
@@ -108,15 +108,25 @@ async def take_snapshot(citizen_id: str, deps: Deps, now: Instant, rest: Rest = 
     if not await deps.graphs.for_reading(name):
         raise NotFound(f"nothing was remembered for {citizen_id} yet")
     graph = deps.graph(name)
-    memories = (await reader.counts(graph)).memories
+    memories, made_count = await _counts(graph)
     clock = await records.read_clock(graph, now)
     scope = Scope.at(now, max(now, clock))
-    keys = [key_of(row) async for row in mirrored.read_keys(graph, scope, rest)]
+    made = await mirrored.read_made_tags(graph, rest) if made_count else {}
+    keys = [
+        key_of(row)._replace(made_tags=made.get(row.id, ()))
+        async for row in mirrored.read_keys(graph, scope, rest)
+    ]
     links = [LinkKey(*row) async for row in mirrored.read_link_ends(graph, scope, rest)]
     changes_at = await mirrored.next_change(graph, now, rest)
     plan = await asyncio.to_thread(make_plan, keys, links)
-    marker = Marker(citizen_id, scope.known.start, clock, memories, changes_at)
+    marker = Marker(citizen_id, scope.known.start, clock, memories, made_count, changes_at)
     return Snapshot(citizen_id, graph, scope, plan, marker)
+
+
+async def _counts(graph: Graph) -> tuple[int, int]:
+    """How many memories and how many made tags the graph has; the engine keeps both numbers."""
+    stored = await archive.count_stored(graph)
+    return stored.labels.get("ConsciousnessNode", 0), stored.types.get("MADE_TAG", 0)
 
 
 async def write_mirror(snapshot: Snapshot, directory: Path, *, discard: bool = False) -> MirrorReport:
@@ -363,5 +373,5 @@ async def is_in_step(citizen_id: str, deps: Deps, directory: Path, now: Instant)
         with root.open(citizen_folder(citizen_id)) as folder:
             marker = read_marker(folder)
     clock = await records.read_clock(graph, now)
-    memories = (await reader.counts(graph)).memories
-    return marker.clock == clock and marker.memories == memories and now < marker.changes_at
+    counts = await _counts(graph)
+    return marker.clock == clock and counts == (marker.memories, marker.made_tags) and now < marker.changes_at

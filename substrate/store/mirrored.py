@@ -48,6 +48,12 @@ MIRROR_LINKS: Final = Query(
 )
 """The visible links that begin at the memories of a range."""
 
+MIRROR_MADE_TAGS: Final = Query(
+    "mirror_made_tags",
+    f"{_IN_RANGE} MATCH (i)-[:MADE_TAG]->(g:Tag) RETURN i.id, coalesce(g.shown, g.name) ORDER BY i.id, g.name",
+)
+"""The made tags of the memories of a range, as a reader sees them."""
+
 MIRROR_RECORDS: Final = Query(
     "mirror_records",
     f"UNWIND $ids AS id MATCH (i:ConsciousnessNode {{id: id}}) WITH i {records_of('i', 'm')} "
@@ -124,6 +130,16 @@ async def read_link_ends(graph: Graph, scope: Scope, rest: Rest) -> AsyncIterato
             if len(rows) < LINKS_A_READ:
                 break
             skip += LINKS_A_READ
+
+
+async def read_made_tags(graph: Graph, rest: Rest) -> dict[str, list[str]]:
+    """The made tags of all memories by their ids; `rest` is awaited between two reads."""
+    made: dict[str, list[str]] = {}
+    async for ids in _ranges(graph):
+        for memory_id, shown in await graph.read(MIRROR_MADE_TAGS, **ids):
+            made.setdefault(memory_id, []).append(str(shown).removeprefix("#"))
+        await rest()
+    return made
 
 
 async def next_change(graph: Graph, now: Instant, rest: Rest) -> Instant:

@@ -4109,6 +4109,15 @@ SKIP $skip
 LIMIT $rows
 RETURN i.id, j.id, e.relation_type;
 
+// mirror_made_tags
+// :params $first, $last
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+MATCH (i)-[:MADE_TAG]->(g:Tag)
+RETURN i.id, coalesce(g.shown, g.name)
+ORDER BY i.id, g.name;
+
 // mirror_next_change
 // :params $first, $last, $now, $open
 MATCH (i:ConsciousnessNode)

@@ -20,6 +20,7 @@ from orchestration.transfer.mirror_marker import dump_written
 from orchestration.transfer.mirror_reader import apply_edits, read_edits
 from orchestration.transfer.mirror_writer import (
     MirrorReport,
+    is_in_step,
     stream_tar,
     take_snapshot,
     update_mirror,
@@ -33,6 +34,8 @@ from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import to_datetime
+from substrate.graphs.names import graph_name
+from substrate.store.made_tags import MadeTag, add_made_tags
 from tests.integration.store import carried, relate, remember
 
 NOTHING = Edits([], ())
@@ -174,6 +177,23 @@ async def test_edits_of_a_person_are_held_back_applied_and_answered(
     await write(own, fresh_citizen, tmp_path, discard=True)
     assert await edits_in(own, tmp_path) == NOTHING
     assert "faster" in page_with(tmp_path, "[m2]").read_text()
+
+
+async def test_made_tags_are_shown_as_made_and_are_no_edit(
+    own: Runtime, fresh_citizen: str, tmp_path: Path
+) -> None:
+    await send(own, remember(fresh_citizen, "m1", tags=["sea"], description="a cove"))
+    await write(own, fresh_citizen, tmp_path)
+    graph = own.deps.graph(graph_name(Level.N1, fresh_citizen))
+    await add_made_tags(graph, {"m1": [MadeTag("#harbour", "harbour")]}, "run-1")
+    assert not await is_in_step(fresh_citizen, own.deps, tmp_path, await own.moment())
+    assert (await update(own, fresh_citizen, tmp_path)).written == 1
+    page = page_with(tmp_path, "made_tags: [harbour]")
+    page.write_text(page.read_text() + "\n")
+    assert await edits_in(own, tmp_path) == NOTHING
+    page.write_text(page.read_text().replace("a cove", "a bay"))
+    [edit] = (await edits_in(own, tmp_path)).edits
+    assert edit.shown[1:] == ("-a cove", "+a bay")
 
 
 async def test_an_interrupted_run_is_taken_for_no_edit(own: Runtime, fresh_citizen: str, tmp_path: Path) -> None:

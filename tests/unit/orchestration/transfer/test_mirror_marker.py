@@ -15,7 +15,7 @@ from orchestration.transfer.mirror_marker import (
 from schemas.errors import InvalidRequest
 
 PATH = "@home/#sea/talk_1.md"
-MARKER = Marker("ada", 5, 4, 1, 9, {PATH: FileNote("inputs", digest(b"text"), [("tide", 3)])})
+MARKER = Marker("ada", 5, 4, 1, 0, 9, {PATH: FileNote("inputs", digest(b"text"), [("tide", 3)])})
 
 
 def test_a_marker_is_read_as_it_was_written() -> None:
