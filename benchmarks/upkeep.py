@@ -42,6 +42,8 @@ MOST_RATIO: Final = 1.3
 SLACK_S: Final = 10.0
 """A service looks for work every five seconds, and may be busy then."""
 POLL_S: Final = 0.2
+WITHOUT_A_PLACE: Final = "mirror"
+"""No directory of mirrors is set here, so this job has nothing to do."""
 _TWICE: Final = Query(
     "twice",
     "MATCH (c:UpkeepChange) WHERE c.command <> 'undo' "
@@ -180,12 +182,15 @@ async def killed(data: Path, limit_s: float) -> Figures:
 
 
 async def _finished(served: Served, limit_s: float) -> Figures:
-    """Wait until no run goes on, and count the runs of each job."""
+    """Wait until each job has ended, and name the runs."""
     give_up = time.monotonic() + limit_s
     async with served.client() as http:
         while True:
-            runs = (await http.get("/v1/upkeep/runs", params={"citizen_id": KEPT})).json()["runs"]
-            going_on = [run for run in runs if run["status"] == "running"]
+            answer = (await http.get("/v1/upkeep/runs", params={"citizen_id": KEPT})).json()
+            runs = answer["runs"]
+            ended = {run["job"] for run in runs if run["status"] in ("done", "failed")}
+            due = {job["name"] for job in answer["jobs"] if job["runs"] and "N1" in job["levels"]}
+            going_on = due - ended - {WITHOUT_A_PLACE}
             if not going_on or time.monotonic() > give_up:
                 break
             await asyncio.sleep(POLL_S)

@@ -88,7 +88,9 @@ async def note_traffic[Keys](traffic: Traffic, store: StoreHolder[Keys]) -> None
 def make_rounds(runtime: Runtime, traffic: Traffic, on_run: OnRun | None = None) -> Rounds:
     """The upkeep that a service does in idle time."""
     upkeep = runtime.settings.upkeep
-    settings = RoundSettings(JOBS, upkeep.named_jobs(), upkeep.upkeep_idle_seconds)
+    # Without a directory of mirrors their job has nothing to do, and would leave a run in each graph every hour.
+    jobs = [job for job in JOBS if job.name != "mirror" or runtime.deps.mirror is not None]
+    settings = RoundSettings(jobs, upkeep.named_jobs(), upkeep.upkeep_idle_seconds)
     return Rounds(runtime.deps, settings, make_holder("serve"), Pace(SHARE, traffic.quiet), on_run=on_run)
 
 
