@@ -216,10 +216,10 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     await rest()
     own = [row.id for row in page if row.is_open and not row.is_node]
     made = await store.read_made(graph, {*await store.find_made_of(graph, some), *own})
-    members = [each.visible for each in made if each.live]
-    some = list(dict.fromkeys((*some, *sorted(set().union(*members)))))
     await rest()
     memories = {each.node_id: each for each in await store.read_contents(graph, some, context.level)}
+    others = _members_to_read(made, memories)
+    memories |= {each.node_id: each for each in await store.read_contents(graph, others, context.level)}
     memories = {memory_id: each for memory_id, each in memories.items() if _may_be_member(each)}
     await rest()
     nodes = await store.read_nodes(graph, list(memories), NO_STATEMENTS)
@@ -231,6 +231,22 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     total = (await reader.counts(graph)).memories
     holders = Holders({**{node: each.links for node, each in names.items()}, **tags}, total)
     return _Window(memories, nodes, vectors, names, holders, {each.id: each for each in made})
+
+
+def _members_to_read(made: Sequence[store.Generalised], memories: Mapping[str, ConsciousnessNode]) -> list[str]:
+    """Beside the memories of the window the members of what may grow by a newer one, or has changed; at most
+    `MOST_ITEMS`."""
+    live = [each for each in made if each.live]
+    taken = set().union(*(each.visible for each in live))
+    free = [to_instant(memory.created_at) for each, memory in memories.items() if each not in taken]
+    newest = max(free, default=-1)
+    wanted: dict[str, None] = {}
+    for each in live:
+        missing = each.visible - memories.keys() - wanted.keys()
+        may_change = each.created_at < newest or _has_changed(each)
+        if may_change and len(wanted) + len(missing) <= MOST_ITEMS:
+            wanted |= dict.fromkeys(sorted(missing))
+    return list(wanted)
 
 
 def _may_be_member(memory: ConsciousnessNode) -> bool:
@@ -253,7 +269,8 @@ async def _plan_changes(
     found = await asyncio.to_thread(find_clusters, window.items(), made, window.holders)
     grown = {cluster.grows for cluster in found}
     for each in whole:
-        if each.live and each.id not in grown and _has_changed(each):
+        is_read = len(each.visible) < FEWEST or each.visible <= window.memories.keys()
+        if each.live and each.id not in grown and is_read and _has_changed(each):
             rest = _remaining(each, window)
             if rest is None:
                 commands.append(_retraction(each, context))
