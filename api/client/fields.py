@@ -364,42 +364,6 @@ class RepairFields(TypedDict, total=False):
     task: RepairTask | Json
 
 
-class GraphFields(TypedDict, total=False):
-    """One graph: a level, and on N1 the citizen."""
-
-    level: AnyLevel
-    citizen_id: str | None
-
-
-class QuarantineChangeFields(GraphFields, total=False):
-    by: AnySource
-
-
-class QuarantineFields(QuarantineChangeFields, total=False):
-    source: AnySource | None
-    episode_id: str | None
-    key_id: str | None
-    speaker: str | None
-    tag: str | None
-    since: Time | None
-    until: Time | None
-    note: str
-    dry_run: bool
-
-
-class PolicyFields(QuarantineChangeFields, total=False):
-    source: AnySource | None
-    tag: str | None
-    node_type: str | None
-    keep_days: float | None
-    keep_newest: int | None
-    keep_until_resolved: bool
-    age: Literal["written", "happened"]
-    action: Literal["retract", "erase"]
-    confirm: int | None
-    dry_run: bool
-
-
 class KeyFields(TypedDict, total=False):
     name: str
     scopes: Words

@@ -29,6 +29,42 @@ class OwnFields(TypedDict, total=False):
     jobs: Sequence[JobName] | None
 
 
+class GraphFields(TypedDict, total=False):
+    """One graph: a level, and on N1 the citizen."""
+
+    level: fields.AnyLevel
+    citizen_id: str | None
+
+
+class QuarantineChangeFields(GraphFields, total=False):
+    by: fields.AnySource
+
+
+class QuarantineFields(QuarantineChangeFields, total=False):
+    source: fields.AnySource | None
+    episode_id: str | None
+    key_id: str | None
+    speaker: str | None
+    tag: str | None
+    since: fields.Time | None
+    until: fields.Time | None
+    note: str
+    dry_run: bool
+
+
+class PolicyFields(QuarantineChangeFields, total=False):
+    source: fields.AnySource | None
+    tag: str | None
+    node_type: str | None
+    keep_days: float | None
+    keep_newest: int | None
+    keep_until_resolved: bool
+    age: Literal["written", "happened"]
+    action: Literal["retract", "erase"]
+    confirm: int | None
+    dry_run: bool
+
+
 class UpkeepCalls(Sender):
     """The calls of a client on upkeep."""
 
@@ -69,45 +105,45 @@ class RetentionCalls(Sender):
     """The calls of a client on what is hidden, and on how long memories are kept."""
 
     async def quarantine(
-        self, request: QuarantineRequest | None = None, /, **given: Unpack[fields.QuarantineFields]
+        self, request: QuarantineRequest | None = None, /, **given: Unpack[QuarantineFields]
     ) -> Quarantine:
         """Hide what came from a source, an episode or a key, and what follows from it; `dry_run` only lists it."""
         body = collect_fields(request, given)
         return await self._request(Quarantine, Call("POST", _QUARANTINE, body, repeatable=False))
 
-    async def list_quarantines(self, /, **graph: Unpack[fields.GraphFields]) -> QuarantinesAnswer:
+    async def list_quarantines(self, /, **graph: Unpack[GraphFields]) -> QuarantinesAnswer:
         """The quarantines of a graph, the newest first."""
         return await self._request(QuarantinesAnswer, Call("GET", _QUARANTINE, params=graph))
 
-    async def get_quarantine(self, quarantine_id: str, /, **graph: Unpack[fields.GraphFields]) -> Quarantine:
+    async def get_quarantine(self, quarantine_id: str, /, **graph: Unpack[GraphFields]) -> Quarantine:
         """A quarantine with the first things that it hid."""
         path = f"{_QUARANTINE}/{quote_segment(quarantine_id)}"
         return await self._request(Quarantine, Call("GET", path, params=graph))
 
     async def release_quarantine(
-        self, quarantine_id: str, /, **given: Unpack[fields.QuarantineChangeFields]
+        self, quarantine_id: str, /, **given: Unpack[QuarantineChangeFields]
     ) -> Quarantine:
         """Bring back everything that it hid, but what was changed since."""
         path = f"{_QUARANTINE}/{quote_segment(quarantine_id)}/release"
         return await self._request(Quarantine, Call("POST", path, dict(given)))
 
     async def retract_quarantine(
-        self, quarantine_id: str, /, **given: Unpack[fields.QuarantineChangeFields]
+        self, quarantine_id: str, /, **given: Unpack[QuarantineChangeFields]
     ) -> Quarantine:
         """Make it final: what it hid stays retracted."""
         path = f"{_QUARANTINE}/{quote_segment(quarantine_id)}/retract"
         return await self._request(Quarantine, Call("POST", path, dict(given)))
 
-    async def list_policies(self, /, **graph: Unpack[fields.GraphFields]) -> PoliciesAnswer:
+    async def list_policies(self, /, **graph: Unpack[GraphFields]) -> PoliciesAnswer:
         """The policies of retention of a graph, by name."""
         return await self._request(PoliciesAnswer, Call("GET", _POLICIES, params=graph))
 
-    async def get_policy(self, name: str, /, **graph: Unpack[fields.GraphFields]) -> PolicyReach:
+    async def get_policy(self, name: str, /, **graph: Unpack[GraphFields]) -> PolicyReach:
         """A policy and what it reaches now."""
         return await self._request(PolicyReach, Call("GET", f"{_POLICIES}/{quote_segment(name)}", params=graph))
 
     async def set_policy(
-        self, name: str, policy: SetPolicy | None = None, /, **given: Unpack[fields.PolicyFields]
+        self, name: str, policy: SetPolicy | None = None, /, **given: Unpack[PolicyFields]
     ) -> PolicyReach:
         """Store a policy, or with `dry_run` count what it reaches.
 
@@ -116,7 +152,7 @@ class RetentionCalls(Sender):
         call = Call("PUT", f"{_POLICIES}/{quote_segment(name)}", collect_fields(policy, given))
         return await self._request(PolicyReach, call)
 
-    async def remove_policy(self, name: str, /, **graph: Unpack[fields.GraphFields]) -> Policy:
+    async def remove_policy(self, name: str, /, **graph: Unpack[GraphFields]) -> Policy:
         """Remove a policy. What it reached before stays as it is."""
         call = Call("DELETE", f"{_POLICIES}/{quote_segment(name)}", params=graph, repeatable=False)
         return await self._request(Policy, call)

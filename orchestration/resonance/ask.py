@@ -35,10 +35,10 @@ from substrate.store.resonance import (
     RESONATE_NOW,
     RESONATE_THEN,
     ResolvedNames,
-    read_names,
     read_resonances,
     resolve_names,
 )
+from substrate.store.surroundings import read_names
 from substrate.text import stems
 
 MIN_CANDIDATES: Final = 60

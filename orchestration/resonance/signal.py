@@ -29,7 +29,7 @@ from schemas.temporal import Scope
 from schemas.wave_signal import Channel, Relation, Resonate, SentSignal
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.store.lexicon import DOCUMENT_CAP
-from substrate.store.resonance import Surroundings, read_surroundings
+from substrate.store.surroundings import Surroundings, read_surroundings
 from substrate.text import name_key, query_words
 
 READ_WORDS: Final = 288

@@ -23,11 +23,9 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import NodeRange, find_newest
 from substrate.store.rows import node as node_of_row
-from substrate.store.rows import shown_name
+from substrate.store.surroundings import links_of
 from substrate.text import name_key
 
-MAX_SIGNAL_LINKS: Final = 1000
-"""At most so many links of the signal's nodes are read, those of nodes with few links first."""
 MAX_MEMORY_LINKS: Final = 500
 """The links of a memory with more links than this are not read; it is scored without them."""
 MAX_ASSERTED: Final = 64
@@ -88,17 +86,6 @@ def _may_answer(name: str) -> str:
 _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})
 
 
-def _links_of(ids: str, link: str) -> str:
-    """At most `MAX_SIGNAL_LINKS` links of these memories, as rows (s, e, i); memories with few links come first.
-
-    In a subquery, because after `WITH … LIMIT` the engine would check a condition before the limit.
-    """
-    return (
-        f"CALL {{ MATCH (s:ConsciousnessNode) WHERE s.id IN {ids} WITH s ORDER BY {degree_now('s')}, s.id "
-        f"MATCH (s)-[e:{link}]-(i:ConsciousnessNode) RETURN s, e, i LIMIT {MAX_SIGNAL_LINKS} }} "
-    )
-
-
 _READ: Final = (
     "WITH near UNWIND near AS one WITH one[0] AS s, one[1] AS e, one[2] AS i "
     f"WHERE {visible('e')} "
@@ -108,7 +95,7 @@ _READ: Final = (
 def _asserted(link: str) -> str:
     """The links of the signal's nodes by the memory that asserts them: [memory id, [[type, source, target] …]]."""
     return (
-        f"{_links_of('$ids', link)} WITH collect([s, e, i]) AS near "
+        f"{links_of('$ids', link)} WITH collect([s, e, i]) AS near "
         f"CALL {{ {_READ} AND e.episode_id IS NOT NULL WITH DISTINCT e "
         "WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said "
         "MATCH (w:ConsciousnessNode {id: episode}) "
@@ -252,22 +239,6 @@ RESOLVE: Final = Query(
 """The memories that have, or had once, one of these ids or names."""
 
 
-def _surroundings(link: str) -> str:
-    return (
-        "MATCH (s:ConsciousnessNode) WHERE s.id IN $shown WITH s "
-        f"MATCH (s)-[e:{link}]->(o:ConsciousnessNode) WHERE {visible('e')} AND o.name_key IS NOT NULL "
-        "WITH DISTINCT o.id AS id, o.name AS name ORDER BY id LIMIT 32 RETURN 'node' AS kind, id, name "
-        f"UNION ALL {_links_of('$near', link)} WITH e WHERE {visible('e')} "
-        "WITH e.relation_type AS name, count(e) AS links ORDER BY links DESC, name LIMIT 64 "
-        "RETURN 'type' AS kind, null AS id, name"
-    )
-
-
-SURROUNDINGS_NOW: Final = Query("surroundings_now", _surroundings("LINK"))
-SURROUNDINGS_THEN: Final = Query("surroundings_then", _surroundings("LINK|PAST_LINK"))
-"""Entities of the memories `$shown`, and the types of the links around the memories `$near`, most common first."""
-
-
 class _NameRow(NamedTuple):
     """A row of `RESOLVE`. `kind` is id or name."""
 
@@ -311,54 +282,12 @@ async def _newest_range(target: GraphTarget, scope: Scope, filters: Filters | No
     return NodeRange(0)
 
 
-class Surroundings(NamedTuple):
-    """The names of entities that memories link to, and the types of links around memories, most common first."""
-
-    names: list[str]
-    relation_types: list[str]
-
-
-async def read_surroundings(
-    target: GraphTarget, scope: Scope, *, shown: Sequence[str], named: Sequence[str]
-) -> Surroundings:
-    """Read the entities that the memories `shown` link to, and the types of the links at `shown` and `named`."""
-    if not named and not shown:
-        return Surroundings([], [])
-    query = SURROUNDINGS_THEN if target.past else SURROUNDINGS_NOW
-    rows = await target.graph.read(query, **scope.bounds(), shown=list(shown), near=[*named, *shown])
-    names = [name for kind, _id, name in rows if kind == "node"]
-    return Surroundings(names, [name for kind, _id, name in rows if kind == "type"])
-
-
 class Triple(NamedTuple):
     """A link by its type and the ids of its ends."""
 
     relation_type: str
     source_id: str
     target_id: str
-
-
-def _names(*, now: bool) -> str:
-    read = "WITH i, i AS m" if now else records_of("i", "m").removesuffix(" ")
-    return (
-        f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids {read} WHERE {visible('m')} "
-        f"RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), {BEGINNING})"
-    )
-
-
-BEGINNING: Final = 200
-"""So many characters of a text are read to show its first words as a name."""
-NAMES_NOW: Final = Query("names_of_ends_now", _names(now=True))
-NAMES_THEN: Final = Query("names_of_ends_then", _names(now=False))
-"""The names of memories at the ends of links, as they were."""
-
-
-async def read_names(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
-    """The names of these memories as readers see them; one that is not visible in the scope has none."""
-    if not ids:
-        return {}
-    rows = await target.graph.read(NAMES_THEN if target.past else NAMES_NOW, **scope.bounds(), ids=list(ids))
-    return {memory_id: shown_name(memory_id, name, speaker, text) for memory_id, name, speaker, text in rows}
 
 
 class ResonatingMemory(NamedTuple):

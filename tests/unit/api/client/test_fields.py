@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.client import fields
+from api.client import fields, upkeep_calls
 from api.request_parsing.addresses import MomentRequest
 from api.request_parsing.pagination import HistoryRequest, LinkListRequest, MemoryListRequest
 from schemas import commands
@@ -18,6 +18,9 @@ from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.keys import KeyChange, KeyRequest
 from schemas.paging import Paged
 from schemas.upkeep import RepairRequest, SweepRequest
+from schemas.upkeep.quarantine import QuarantineRequest
+from schemas.upkeep.retention import SetPolicy
+from schemas.upkeep.runs import OwnUpkeep, RunRequest
 from schemas.wave_signal import Resonate
 
 IN_PATH = frozenset(("level",))
@@ -36,6 +39,8 @@ PAIRS: list[tuple[Any, type[Request]]] = [
     (fields.HistoryFields, HistoryRequest), (fields.StateFields, StateChange), (fields.MomentFields, StateAsOf),
     (fields.PageFields, Paged), (fields.LearningFields, LearningPage), (fields.SweepFields, SweepRequest),
     (fields.RepairFields, RepairRequest), (fields.KeyFields, KeyRequest), (fields.KeyChangeFields, KeyChange),
+    (upkeep_calls.RunFields, RunRequest), (upkeep_calls.OwnFields, OwnUpkeep),
+    (upkeep_calls.QuarantineFields, QuarantineRequest), (upkeep_calls.PolicyFields, SetPolicy),
 ]  # fmt: skip
 
 

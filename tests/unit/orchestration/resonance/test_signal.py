@@ -22,7 +22,7 @@ from orchestration.resonance.signal import (
 )
 from schemas.citizen import CitizenState
 from schemas.wave_signal import Resonate, SentSignal
-from substrate.store.resonance import Surroundings
+from substrate.store.surroundings import Surroundings
 
 
 def request(**fields: Any) -> Resonate:
