@@ -15,7 +15,7 @@ QUESTION: dict[str, Any] = {"citizen_id": NOBODY, "query_text": "What of the sea
 STATE: dict[str, Any] = {"citizen_id": NOBODY, "current_energy": 0.5, "current_emotions": {"joy": 0.5}}
 EVOLUTION: dict[str, Any] = {**QUESTION, "temporal_mode": "evolution"}
 MODES = ("find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns")
-LEAVES, GROWN_AT_ONCE = 10_000, 500
+LEAVES, GROWN_AT_ONCE = 10_000, 250
 
 REFUSED = [
     ("retrieve", {**QUESTION, "current_energy": 1.01}, "current_energy: "),

@@ -22,6 +22,8 @@ from substrate.engine.append_log import read_persistence
 from tests.integration.store import remember, stored
 
 MESSAGES: Final = 2000
+AT_ONCE: Final = 100
+"""The engine ends a statement after a second, also on a busy machine."""
 TRIES: Final = 8
 """Of a start and a backup; two of three ended the engine when writes were paused at once."""
 FILL: Final = Query(
@@ -37,8 +39,8 @@ async def filled(runtime: Runtime, citizens: int = 2) -> None:
     """As many messages as a long conversation has, written straight into the graphs."""
     for number in range(citizens):
         await stored(runtime.deps, remember(f"c{number}", "m"))
-        for first in range(0, MESSAGES // citizens, 500):
-            rows = [{"id": f"n{first + row}", "text": f"message {row} " * 20} for row in range(500)]
+        for first in range(0, MESSAGES // citizens, AT_ONCE):
+            rows = [{"id": f"n{first + row}", "text": f"message {row} " * 20} for row in range(AT_ONCE)]
             await runtime.deps.connection.write(f"citizen_c{number}", FILL, parameters({"rows": rows}))
 
 

@@ -62,7 +62,7 @@ async def until_killed(runtime: Runtime, writer: str, said: set[str], killed: as
 
 async def answering(runtime: Runtime) -> None:
     """Return when the engine is there again, with every index."""
-    for _ in range(2400):
+    for _ in range(6000):
         with contextlib.suppress(SubstrateError):
             await runtime.deps.connection.ping()
             await runtime.deps.graphs.wait_operational(GRAPH)

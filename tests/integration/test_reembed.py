@@ -197,7 +197,7 @@ async def test_killed_in_the_middle_it_goes_on_where_it_was(
         before = await alike(deps, "cedar")
         command = (sys.executable, "-m", "api.cli", "--data", str(data), "reembed")
         killed = await asyncio.create_subprocess_exec(*command, cwd=Path(__file__).parents[2])
-        for _ in range(3000):
+        for _ in range(15_000):
             if (await labels(deps.connection)).get("TraceB", 0) or killed.returncode is not None:
                 break
             await asyncio.sleep(0.02)

@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 
 from orchestration.dependencies import Deps
+from orchestration.upkeep import rounds as rounds_module
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.ordered_runs import Order, run_now, set_own, take_back
 from orchestration.upkeep.rounds import Pace, Rounds, RoundSettings, make_holder
@@ -47,9 +48,9 @@ class CountingJob(PagedJob):
         return [remember(str(context.citizen_id), f"made {self.planned[-1]}")]
 
 
-def rounds(deps: Deps, job: PagedJob, *, idle_s: float = IDLE_S, seconds: float = lease.LEASE_S) -> Rounds:
+def rounds(deps: Deps, job: PagedJob, *, idle_s: float = IDLE_S) -> Rounds:
     settings = RoundSettings([job], None, idle_s)
-    return Rounds(deps, settings, make_holder("serve", seconds=seconds), Pace(0.0))
+    return Rounds(deps, settings, make_holder("serve"), Pace(0.0))
 
 
 def order(job: PagedJob, wait_s: float = 60.0) -> Order:
@@ -95,7 +96,7 @@ async def test_a_service_that_was_killed_is_taken_over_from_where_it_stopped(
 ) -> None:
     await stored(deps, remember(fresh_citizen, "a"))
     job = CountingJob(4)
-    killed = rounds(deps, job, seconds=SHORT_S)
+    killed = rounds(deps, job)
     on_third = job.pages[2]
 
     def die(context: JobContext) -> list[Command]:
@@ -103,22 +104,24 @@ async def test_a_service_that_was_killed_is_taken_over_from_where_it_stopped(
         raise asyncio.CancelledError
 
     job.pages = [job.make, job.make, die, on_third]
-    dead = make_holder("serve", seconds=SHORT_S)
+    dead = make_holder("serve")
     with suppress(asyncio.CancelledError):
         await killed.round()
     await lease.take(deps.connection, dead)  # as one leaves it that is killed: held until its time ends
     assert await rounds(deps, job).round() == 0
+    await lease.take(deps.connection, dead._replace(seconds=SHORT_S))
     answer = await run_now(RunRequest(citizen_id=fresh_citizen), deps, order(job))
     assert [(run.status, run.changed, run.attempt) for run in answer] == [("done", 4, 1)]
     assert job.made == [f"{fresh_citizen} {page}" for page in (0, 1, 2, 3)]
 
 
 async def test_a_caller_gets_the_lease_from_a_background_run_after_its_page(
-    deps: Deps, fresh_citizen: str
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(rounds_module, "SEEN_AGAIN_S", -1.0)  # after each page
     await stored(deps, remember(fresh_citizen, "a"))
     job = CountingJob(500)
-    background = asyncio.create_task(rounds(deps, job, seconds=SHORT_S).round())
+    background = asyncio.create_task(rounds(deps, job).round())
     await wait_until_async(lambda: job.made)
     other = CountingJob(1)
     other.name = "sweep"
