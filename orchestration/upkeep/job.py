@@ -55,6 +55,7 @@ class Page(NamedTuple):
     process may use it, hours later); None at the end. `commands` are applied in order; those without a source get
     `upkeep`, those without a command id get one from the run and their content. `beside`: what the job keeps that
     is no record, such as made tags; `Job.keep` stores it. `shown`: the changes in words, for a dry run.
+    `notes`: what it left out on purpose; they stand among the errors of the run.
     """
 
     seen: int
@@ -62,6 +63,7 @@ class Page(NamedTuple):
     commands: tuple[Command, ...] = ()
     beside: tuple[Any, ...] = ()
     shown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Job(Protocol):

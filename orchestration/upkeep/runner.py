@@ -192,7 +192,7 @@ def _after_page(record: RunRecord, page: Page, answers: Sequence[WriteReceipt]) 
         seen=record.seen + page.seen,
         changed=record.changed + sum(changed_something(answer, record) for answer in answers),
         refused=record.refused + len(refusals),
-        errors=(*record.errors, *refusals)[-ERRORS_KEPT:],
+        errors=(*record.errors, *page.notes, *refusals)[-ERRORS_KEPT:],
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.upkeep.job import Job, JobContext, Page
+from orchestration.upkeep.jobs import retention
 from orchestration.upkeep.jobs.erasure import ErasureJob
 from orchestration.upkeep.jobs.retention import RetentionJob
 from orchestration.upkeep.retention import list_policies, remove_policy, set_policy, show_policy
@@ -106,6 +107,7 @@ async def test_a_policy_that_reaches_most_of_a_graph_asks_for_its_count_and_late
     pages, receipts = await run(RetentionJob(), deps, fresh_citizen)
     assert receipts == []
     assert "asks for confirmation" in pages[0].shown[0]
+    assert pages[0].notes == pages[0].shown
     assert (await show_policy("all", whole, deps, NOW)).asks
     await set_policy("all", whole.model_copy(update={"confirm": 12}), deps, NOW)
     await run(RetentionJob(), deps, fresh_citizen)
@@ -120,6 +122,18 @@ async def test_an_erasing_policy_is_another_job_and_leaves_nothing(deps: Deps, f
     assert len(await left(deps, fresh_citizen)) == 12
     await run(ErasureJob(), deps, fresh_citizen)
     assert await carried(deps, fresh_citizen, "n3") is None
+    assert await left(deps, fresh_citizen) == ["n4", "n5", "n6", "n7", "n8", "n9", "c1", "c2"]
+
+
+async def test_a_run_goes_through_several_pages_and_policies_and_takes_up_again_between_them(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "MEMORIES_A_PAGE", 3)
+    await told(deps, fresh_citizen)
+    await set_policy("first", policy(fresh_citizen, source="tool", keep_newest=8), deps, NOW)
+    await set_policy("second", policy(fresh_citizen, source="tool", keep_newest=6), deps, NOW)
+    pages, _ = await run(RetentionJob(), deps, fresh_citizen)
+    assert len(pages) > 4
     assert await left(deps, fresh_citizen) == ["n4", "n5", "n6", "n7", "n8", "n9", "c1", "c2"]
 
 

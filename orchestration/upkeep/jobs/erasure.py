@@ -29,11 +29,11 @@ class ErasureJob:
         allowed = tuple(
             memory_id for memory_id, records in memories.items() if may_act_on(records, by, context.level)
         )
-        shown = describe(page._replace(rows=[row for row in page.rows if row.id in allowed]), "erase")
         refused = len(page.rows) - len(allowed)
-        if refused:
-            shown = (*shown, f"{refused:,} stay: source {by} may not change them")
-        return Page(page.seen, page.next, beside=allowed, shown=shown)
+        left = (f"{refused:,} stay: source {by} may not change them",) if refused else ()
+        rows = [row for row in page.rows if row.id in allowed]
+        told = page._replace(rows=rows, notes=(*page.notes, *left))
+        return Page(page.seen, page.next, beside=allowed, shown=describe(told, "erase"), notes=told.notes)
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Erase the memories of the page, then rewrite the log once. Returns how many were there."""

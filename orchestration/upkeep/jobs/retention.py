@@ -39,7 +39,7 @@ class Position(NamedTuple):
         return cls(policy, after, None if cut is None else (cut[0], cut[1]))
 
     def text(self) -> str:
-        return orjson.dumps(self).decode()
+        return orjson.dumps(tuple(self)).decode()
 
 
 class PolicyPage(NamedTuple):
@@ -49,7 +49,7 @@ class PolicyPage(NamedTuple):
     rows: Sequence[Row]
     seen: int
     next: str | None
-    note: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 async def plan_page(context: JobContext, cursor: str | None, action: str) -> PolicyPage | None:
@@ -71,7 +71,7 @@ async def plan_page(context: JobContext, cursor: str | None, action: str) -> Pol
     if rules.asks(found.reached, found.total, new.confirmed):
         counts = f"{found.reached:,} of {found.total:,} memories"
         note = f"policy {new.name} would reach {counts}: it asks for confirmation"
-        return PolicyPage(new, (), found.total, _after(new, policies), note)
+        return PolicyPage(new, (), found.total, _after(new, policies), (note,))
     return await _read(context, new, Position(new.name, -1, found.cut), policies)
 
 
@@ -91,7 +91,7 @@ def _after(policy: Policy, policies: Sequence[Policy]) -> str | None:
 def describe(page: PolicyPage, verb: str) -> tuple[str, ...]:
     """The page in words, for a dry run."""
     lines = [f"{verb} {row.id} ({row.name}) by policy {page.policy.name}" for row in page.rows]
-    return (*lines, page.note) if page.note else tuple(lines)
+    return (*lines, *page.notes)
 
 
 class RetentionJob:
@@ -108,7 +108,7 @@ class RetentionJob:
         if page is None:
             return Page(0)
         commands = await self._commands(context, page)
-        return Page(page.seen, page.next, commands, shown=describe(page, "retract"))
+        return Page(page.seen, page.next, commands, shown=describe(page, "retract"), notes=page.notes)
 
     async def _commands(self, context: JobContext, page: PolicyPage) -> tuple[Command, ...]:
         """Retractions over all valid time; the links of what may be retracted end with it, before it."""
