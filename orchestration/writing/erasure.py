@@ -91,10 +91,10 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
 
 
 async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Instant) -> int:
-    """Remove some memories of one graph, then rewrite the log once. Returns how many memories were there.
+    """Remove some memories of one graph, then rewrite the log and its mirror once. Returns how many were there.
 
     Each is noted first, so that an interrupted call is finished when the store is opened again. Raises Unavailable
-    as `erase` does.
+    and InvalidRequest as `erase` does.
     """
     connection = deps.connection
     if not ids:
@@ -107,12 +107,14 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
             notes[name] = ErasureNote(now, target.digest(), target)
             await unfinished_erasures.begin(connection, name, notes[name])
         try:
-            removed = await erasure.erase_memories(graph, ids) + await _remove_unused(graph)
+            removed = await _remove_memories(ids, graph) + await _remove_unused(graph)
         except GraphMissing:
             removed = Counter()  # the graph was removed meanwhile
         await erasure.forget_queries(graph)
         await unfinished_erasures.note_all_removed(connection, notes)
-        rewritten = await _rewrite_log(ErasedStore(connection, deps.directory))
+        store = ErasedStore(connection, deps.directory, deps.erased)
+        rewritten = await _rewrite_log(store)
+        await _rewrite_mirrors(store, [graph.name])
         await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
     return removed["memories"]
 

@@ -27,13 +27,16 @@ from orchestration.transfer.mirror_writer import (
     write_mirror,
 )
 from orchestration.upkeep.job import JobContext
+from orchestration.upkeep.jobs.erasure import ErasureJob
 from orchestration.upkeep.jobs.mirror import MirrorJob
+from orchestration.upkeep.retention import set_policy
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, Correct, EraseCitizen, EraseMemory, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import to_datetime
+from schemas.upkeep.retention import SetPolicy
 from substrate.graphs.names import graph_name
 from substrate.store.made_tags import MadeTag, add_made_tags
 from tests.integration.store import carried, relate, remember
@@ -247,6 +250,26 @@ async def test_mirrors_are_kept_in_step_and_an_erasure_reaches_edited_files_at_o
     await erase(EraseCitizen(citizen_id=fresh_citizen), own.deps, await own.moment(), None)
     assert not (kept / fresh_citizen).exists()
     assert (kept / other).exists()
+
+
+async def test_what_an_erasing_policy_removes_leaves_the_mirror_at_once(own: Runtime, fresh_citizen: str) -> None:
+    keeper = own.keeper
+    assert keeper is not None
+    await send(own, remember(fresh_citizen, "old", description="the secret cove", tags=["t"]))
+    await send(own, remember(fresh_citizen, "new", description="a harbour", tags=["t"]))
+    graph = own.deps.graph(graph_name(Level.N1, fresh_citizen))
+    await add_made_tags(graph, {"new": [MadeTag("#cove", "cove")]}, "run-0")
+    moment = await own.moment()
+    policy = SetPolicy(citizen_id=fresh_citizen, tag="t", keep_newest=1, action="erase", confirm=1)
+    await set_policy("coves", policy, own.deps, moment)
+    await keeper.write_changed()
+    assert page_with(keeper.directory, "made_tags: [cove]").exists()
+    job, context = ErasureJob(), JobContext(own.deps, Level.N1, fresh_citizen, "run-1", moment)
+    assert await job.keep(context, await job.plan(context, None)) == 1
+    mirror = keeper.directory / fresh_citizen
+    left = "".join(file.read_text() for file in mirror.rglob("*") if file.is_file())
+    assert "harbour" in left
+    assert "cove" not in left
 
 
 async def test_an_erasure_that_cannot_reach_the_mirror_is_not_reported_as_done(
