@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
 from starlette.routing import Route
@@ -33,8 +33,10 @@ def create_service(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with rest_lifespan(app):
-            work = keep_up(app.state.traffic, app.state.store, record_run)
-            async with beside(work) if settings.upkeep.upkeep == "idle" else nullcontext():
+            async with AsyncExitStack() as background:
+                if settings.upkeep.upkeep == "idle":
+                    work = keep_up(app.state.traffic, app.state.store, record_run)
+                    await background.enter_async_context(beside(work))
                 yield
             await mcp.close()
 

@@ -16,7 +16,7 @@ from api.security.upkeep_permissions import RUN, RUN_BY_ID, RUNS, may_reach
 from api.telemetry.metrics import record_run
 from orchestration.upkeep import ordered_runs
 from orchestration.upkeep.jobs.registry import JOBS
-from orchestration.upkeep.ordered_runs import Order
+from orchestration.upkeep.ordered_runs import Order, Reaches
 from orchestration.upkeep.rounds import Pace
 from orchestration.upkeep.runner import Place, Watch, view
 from schemas.base import CitizenId
@@ -36,11 +36,14 @@ RunId = Annotated[str, Path(pattern=r"^run-[0-9a-f]{12}-[0-9a-f]{12}$", descript
 
 @router.get("/upkeep/runs", operation_id="list_upkeep_runs")
 @requires(RUNS)
-async def runs(query: Annotated[RunsQuery, Query()], runtime: OpenRuntime) -> RunsAnswer:
-    """The runs of upkeep, the newest first, who does the upkeep now, and which jobs there are."""
+async def runs(query: Annotated[RunsQuery, Query()], runtime: OpenRuntime, caller: CurrentCaller) -> RunsAnswer:
+    """The runs of upkeep, the newest first, who does the upkeep now, and which jobs there are.
+
+    Without `citizen_id` and `level`: in all graphs that the key may read.
+    """
     settings, state = runtime.settings.upkeep, await lease.read(runtime.deps.connection)
     return RunsAnswer(
-        runs=tuple(await ordered_runs.list_runs(query, runtime.deps)),
+        runs=tuple(await ordered_runs.list_runs(query, runtime.deps, _reaches(caller, "read"))),
         holder=state.says if state.held else "",
         upkeep=settings.upkeep,
         jobs=ordered_runs.describe_jobs(JOBS, settings.named_jobs()),
@@ -57,13 +60,16 @@ async def run(run_id: RunId, runtime: OpenRuntime, caller: CurrentCaller) -> Run
 
 @router.post("/upkeep/run", operation_id="run_upkeep")
 @requires(RUN)
-async def run_now(order: RunRequest, runtime: OpenRuntime, request: Request) -> RunsAnswer:
+async def run_now(order: RunRequest, runtime: OpenRuntime, request: Request, caller: CurrentCaller) -> RunsAnswer:
     """Run jobs now. A background run gives way after its page; while another ordered run goes on: 409.
+
+    Without `citizen_id` and `levels`: in all graphs that the key may write.
 
     After 15 seconds the answer comes with what was done until then; `running` runs go on in idle time.
     """
     ordered: OrderedRuns = request.app.state.runs
-    done = await ordered.run(ordered_runs.run_now(order, runtime.deps, _order(runtime, request)))
+    how = _order(runtime, request)._replace(reaches=_reaches(caller, "write"))
+    done = await ordered.run(ordered_runs.run_now(order, runtime.deps, how))
     settings = runtime.settings.upkeep
     return RunsAnswer(
         runs=tuple(done),
@@ -105,6 +111,10 @@ async def _find(run_id: str, runtime: Runtime, caller: Caller, action: Action) -
     if not may_reach(caller, place.level, place.citizen_id, action):
         raise ordered_runs.not_found(run_id)
     return place, record
+
+
+def _reaches(caller: Caller, action: Action) -> Reaches:
+    return lambda place: may_reach(caller, place.level, place.citizen_id, action)
 
 
 def _order(runtime: Runtime, request: Request) -> Order:

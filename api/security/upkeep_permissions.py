@@ -119,29 +119,26 @@ ERASING: Final = "erasure"
 
 
 def may_reach(caller: Caller, level: Level, citizen_id: str | None, action: Action) -> bool:
-    """True when the caller may do all upkeep, or the action in this graph."""
-    if caller.grants.upkeep or caller.grants.admin:
-        return True
+    """True when the caller may do the action in this graph."""
     if level is not Level.N1:
         return action in caller.grants.level_actions(level)
     return citizen_id is not None and action in caller.grants.citizen_actions(citizen_id)
 
 
-def _with_citizen(action: Action) -> Callable[[Caller, Arguments], Arguments]:
-    """Requires the scope upkeep, or the action in the graphs of the citizen that the request names."""
+def _in_graphs(action: Action) -> Callable[[Caller, Arguments], Arguments]:
+    """Requires the action in the graphs that the request names; upkeep when it names no citizen."""
 
     def check(caller: Caller, arguments: Arguments) -> Arguments:
         request: RunRequest | RunsQuery = next(
             value for value in arguments.values() if isinstance(value, (RunRequest, RunsQuery))
         )
+        if request.citizen_id is None:
+            caller.require_upkeep()
+        named = request.levels if isinstance(request, RunRequest) else request.level and (request.level,)
+        for level in named or ((Level.N1,) if request.citizen_id else ()):
+            caller.require(level, request.citizen_id, action)
         if isinstance(request, RunRequest):
             _check_erasing(caller, request)
-        if caller.grants.upkeep or caller.grants.admin or request.citizen_id is None:
-            caller.require_upkeep()
-            return arguments
-        named = request.levels if isinstance(request, RunRequest) else request.level and (request.level,)
-        for level in named or (Level.N1,):
-            caller.require(level, request.citizen_id, action)
         return arguments
 
     return check
@@ -157,11 +154,11 @@ def _check_erasing(caller: Caller, request: RunRequest) -> None:
         caller.require(level, request.citizen_id, "erase")
 
 
-RUNS: Final = Permission("upkeep, or citizen:ID:read for one citizen", _with_citizen("read"))
+RUNS: Final = Permission("citizen:ID:read; upkeep for all graphs that the key may read", _in_graphs("read"))
 RUN: Final = Permission(
-    "upkeep, or citizen:ID:write for one citizen; also :erase to erase", _with_citizen("write")
+    "citizen:ID:write; upkeep for all graphs that the key may write; also :erase to erase", _in_graphs("write")
 )
 RUN_BY_ID: Final = Permission(
-    "upkeep, or citizen:ID:read (to take it back :write) or LEVEL:read", lambda _caller, arguments: arguments
+    "citizen:ID:read or LEVEL:read, and to take it back :write", lambda _caller, arguments: arguments
 )
 """For routes that name a run alone, which look at `may_reach` when they know whose it is."""

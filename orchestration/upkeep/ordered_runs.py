@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
@@ -27,10 +27,19 @@ WAIT_S: Final = 20.0
 GRAPHS_AT_ONCE: Final = 8
 
 
+type Reaches = Callable[[Place], bool]
+"""Whether somebody may reach the graph of a place."""
+
+
+def anywhere(_place: Place) -> bool:
+    return True
+
+
 class Order(NamedTuple):
     """How ordered runs are done: for which jobs there are, which are named, by whom, and how they are watched.
 
-    `watch` is without a fence. `on_run` is called after each run.
+    `watch` is without a fence. `on_run` is called after each run. Only graphs that the
+    order `reaches` are worked on.
     """
 
     jobs: Sequence[Job]
@@ -39,6 +48,7 @@ class Order(NamedTuple):
     watch: Watch
     on_run: OnRun | None = None
     wait_s: float = WAIT_S
+    reaches: Reaches = anywhere
 
 
 def describe_jobs(jobs: Sequence[Job], named: Collection[str] | None) -> tuple[JobInfo, ...]:
@@ -73,7 +83,7 @@ async def run_now(request: RunRequest, deps: Deps, order: Order) -> list[Run]:
     an unknown job; NotFound for a citizen of whom nothing is stored.
     """
     check_names(request.jobs, order.jobs)
-    places = await _places(request, deps)
+    places = [place for place in await _places(request, deps) if order.reaches(place)]
     if request.dry_run:
         shown = [await show_job(*pair, deps, order.watch) for pair in await _pairs(request, places, deps, order)]
         return [run for run in shown if run is not None]
@@ -122,9 +132,10 @@ async def _pairs(
     return pairs
 
 
-async def list_runs(query: RunsQuery, deps: Deps) -> list[Run]:
-    """The runs, the newest first."""
-    places = [place for place in map(place_of, await deps.graphs.existing()) if _is_asked(place, query)]
+async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -> list[Run]:
+    """The runs in graphs that somebody reaches, the newest first."""
+    existing = map(place_of, await deps.graphs.existing())
+    places = [place for place in existing if _is_asked(place, query) and reaches(place)]
     slots = asyncio.Semaphore(GRAPHS_AT_ONCE)
 
     async def read(place: Place) -> list[Run]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText
+from schemas.base import CitizenId, Flag, Frozen, Identifier, Request, ShortText
 from schemas.memory import Level, Source
 from schemas.temporal import Moment
 
@@ -61,7 +61,7 @@ class QuarantineRequest(QuarantineChange):
     since: Moment | None = None
     until: Moment | None = None
     note: Annotated[str, Field(max_length=1000)] = ""
-    dry_run: bool = False
+    dry_run: Flag = False
 
     @model_validator(mode="after")
     def _selects_something(self) -> Self:

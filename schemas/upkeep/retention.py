@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from schemas.base import Frozen, Identifier, Name, ShortText
+from schemas.base import Flag, Frozen, Identifier, Name, ShortText
 from schemas.memory import Source
 from schemas.upkeep.quarantine import GraphRequest, require_one_of
 
@@ -37,7 +37,7 @@ class PolicyRule(GraphRequest):
     node_type: Name | None = None
     keep_days: Annotated[float, Field(gt=0, le=100_000)] | None = None
     keep_newest: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
-    keep_until_resolved: bool = False
+    keep_until_resolved: Flag = False
     age: Age = "written"
     action: Literal["retract", "erase"] = "retract"
     by: Source = Source.CITIZEN
@@ -57,7 +57,7 @@ class SetPolicy(PolicyRule):
     """
 
     confirm: Annotated[int, Field(ge=0)] | None = None
-    dry_run: bool = False
+    dry_run: Flag = False
 
     def rule(self) -> PolicyRule:
         return PolicyRule(**self.model_dump(exclude={"confirm", "dry_run"}))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from schemas.base import AtMost, Frozen, Identifier, Request, Unit, Whole
+from schemas.base import AtMost, Flag, Frozen, Identifier, Request, Unit, Whole
 from schemas.commands.base import WriteReceipt
 from schemas.temporal import AFTER_ALL
 
@@ -57,10 +57,12 @@ class Judgement(Request):
     With `version` the judgement is refused when the memory has changed since it was drawn.
     """
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"id": "tea-1", "leave": True}]})
+
     id: Identifier
     version: Annotated[Whole, Field(ge=1)] | None = None
     importance: Unit | None = None
-    leave: bool = False
+    leave: Flag = False
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

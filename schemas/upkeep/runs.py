@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.base import AtMost, CitizenId, Frozen, Request
+from schemas.base import AtMost, CitizenId, Flag, Frozen, Request
 from schemas.memory import Level
 
 JobName = Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]
@@ -48,10 +48,10 @@ class RunRequest(Request):
     """Run jobs now. Without `jobs`: those that are switched on. Without `levels`: N1 of the citizen when one is
     named, else all levels. With `dry_run` nothing is stored, and the answer shows what would change."""
 
-    jobs: Annotated[tuple[JobName, ...], AtMost(16), Field(min_length=1)] | None = None
+    jobs: Annotated[tuple[JobName, ...], Field(min_length=1), AtMost(16)] | None = None
     citizen_id: CitizenId | None = None
-    levels: Annotated[tuple[Level, ...], AtMost(16), Field(min_length=1)] | None = None
-    dry_run: bool = False
+    levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] | None = None
+    dry_run: Flag = False
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Self:

@@ -46,6 +46,7 @@ class Aim(NamedTuple):
     document: Mapping[str, Any]
     citizen: str
     memory: str
+    run: str = "run-000000000000-000000000000"
 
     def send(self, http: httpx.Client, operation: Operation) -> httpx.Response:
         """The answer to a valid request of the route about the citizen and the memory."""
@@ -71,7 +72,9 @@ class Aim(NamedTuple):
 
     def _value(self, name: str, schema: Mapping[str, Any]) -> Any:
         schema = self._resolved(schema)
-        aimed = {"citizen_id": self.citizen, "level": "N1"} | dict.fromkeys(OF_A_MEMORY, self.memory)
+        aimed = {"citizen_id": self.citizen, "level": "N1", "run_id": self.run} | dict.fromkeys(
+            OF_A_MEMORY, self.memory
+        )
         if name == "used":
             return [self.memory]
         if name in aimed:

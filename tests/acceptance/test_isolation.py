@@ -30,7 +30,7 @@ def stranger(service: Service) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def victim(service: Service) -> Aim:
-    """A citizen with a memory and a link, who stays as it is."""
+    """A citizen with a memory, a link and a run of upkeep, who stays as it is."""
     return with_a_memory(service, f"v{uuid4().hex[:12]}")
 
 
@@ -38,7 +38,9 @@ def with_a_memory(service: Service, citizen: str) -> Aim:
     for memory_id in (f"{citizen}-m", f"{citizen}-n"):
         service.remember(citizen, id=memory_id, name=SECRET)
     service.relate(citizen, (f"{citizen}-m", "NEXT", f"{citizen}-n"))
-    return Aim(DOCUMENT, citizen, f"{citizen}-m")
+    swept = service.http.post("/v1/upkeep/run", json={"citizen_id": citizen, "jobs": ["sweep"]})
+    [run] = swept.json()["runs"]
+    return Aim(DOCUMENT, citizen, f"{citizen}-m", run["id"])
 
 
 @pytest.mark.parametrize("operation", ALL, ids=str)
@@ -69,7 +71,7 @@ def test_another_citizen_is_out_of_reach_whether_it_exists_or_not(
         there, nowhere = (aim.send(stranger, operation) for aim in (victim, nobody))
     assert there.status_code == 404, there.text
     assert there.headers["content-type"] == "application/problem+json"
-    assert there.text == nowhere.text.replace(nobody.citizen, victim.citizen)
+    assert there.text == nowhere.text.replace(nobody.citizen, victim.citizen).replace(nobody.run, victim.run)
     differing = {"date", "x-request-id", "ratelimit", "ratelimit-policy"}
     assert there.headers.keys() == nowhere.headers.keys()
     assert [there.headers[one] for one in there.headers if one not in differing] == [
