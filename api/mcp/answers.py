@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Self
 
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
@@ -97,13 +98,18 @@ class ReceiptValues(Frozen):
     duplicate: bool
     recognised: str | None = None
     warnings: tuple[str, ...]
-    follows: tuple[Consequence, ...] = ()
-    further: int = 0
 
     @classmethod
-    def of(cls, receipt: WriteReceipt) -> ReceiptValues:
+    def of(cls, receipt: WriteReceipt) -> Self:
         """For receipts of stored commands only: a refused command is answered as a fault."""
         return cls(**{name: getattr(receipt, name) for name in cls.model_fields})
+
+
+class ReceiptAndConsequences(ReceiptValues):
+    """A stored command and what follows from it; `further`: of how many more."""
+
+    follows: tuple[Consequence, ...] = ()
+    further: int = 0
 
 
 class RecordValues(Frozen):

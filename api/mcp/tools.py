@@ -122,7 +122,7 @@ async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer:
 
 
 async def resolve(client: AsyncSubstrate, given: ResolveArguments) -> ToolAnswer:
-    return _receipt_answer(given.resolution_state.value, await client.resolve(**_fields(given)))
+    return _consequences_answer(given.resolution_state.value, await client.resolve(**_fields(given)))
 
 
 async def retract(client: AsyncSubstrate, given: RetractArguments) -> ToolAnswer:
@@ -134,7 +134,7 @@ async def retract(client: AsyncSubstrate, given: RetractArguments) -> ToolAnswer
 
 
 async def undo(client: AsyncSubstrate, given: UndoArguments) -> ToolAnswer:
-    return _receipt_answer("undone: the last change of", await client.undo(**_fields(given)))
+    return _consequences_answer("undone: the last change of", await client.undo(**_fields(given)))
 
 
 async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer:
@@ -221,7 +221,7 @@ TOOLS: Final[Sequence[Tool]] = (
         "Resolve a memory",
         "Say that the work of a memory is done, going on or blocked, from now on.",
         ResolveArguments,
-        answers.ReceiptValues,
+        answers.ReceiptAndConsequences,
         resolve,
         read_only=False,
         extra=True,
@@ -272,7 +272,7 @@ TOOLS: Final[Sequence[Tool]] = (
         "Undo a change",
         "Revert the last change of a memory; its history keeps the mistake.",
         UndoArguments,
-        answers.ReceiptValues,
+        answers.ReceiptAndConsequences,
         undo,
         read_only=False,
         destructive=True,
@@ -318,8 +318,16 @@ def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:
     return ToolAnswer(fence(compact(stream, changes, ids=True)), answers.StreamValues.of(stream))
 
 
-def _receipt_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
+def _receipt_answer(
+    verb: str, receipt: WriteReceipt, kind: type[answers.ReceiptValues] = answers.ReceiptValues
+) -> ToolAnswer:
     again = " (already stored)" if receipt.duplicate else ""
+    return ToolAnswer(f"{verb} {receipt.id}{again}", kind.of(receipt))
+
+
+def _consequences_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
+    """The receipt, and line by line what follows from it."""
+    answer = _receipt_answer(verb, receipt, answers.ReceiptAndConsequences)
     lines = [
         f"- {each.outcome}: {each.id} {each.resolution_state or ''} {each.reason or ''}"
         for each in receipt.follows
@@ -327,7 +335,7 @@ def _receipt_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
     if receipt.further:
         lines.append(f"- and {receipt.further} more")
     follows = f"\n{fence(chr(10).join(map(one_line, lines)))}" if lines else ""
-    return ToolAnswer(f"{verb} {receipt.id}{again}{follows}", answers.ReceiptValues.of(receipt))
+    return answer._replace(text=answer.text + follows)
 
 
 def _record_line(record: answers.RecordValues, source: str) -> str:
