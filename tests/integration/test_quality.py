@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
+import pytest
+
+from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
@@ -13,6 +18,7 @@ from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseCitizen
 from schemas.memory import Level
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import to_datetime
 from schemas.upkeep import SweepReport, SweepRequest
 from schemas.upkeep.quality import QualitySeries
@@ -21,6 +27,14 @@ from tests.integration.store import stored as store
 
 DAY = 86_400_000_000
 SAID = "She drinks green tea in the morning, and black tea at night"
+
+
+@pytest.fixture(scope="module")
+async def deps(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
+    """A store without an embedder: no test here asks what a memory means."""
+    store = StoreSettings(data=tmp_path_factory.mktemp("quality"), names="off")
+    async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="none"))) as runtime:
+        yield runtime.deps
 
 
 def context(deps: Deps, citizen: str, run: str = "run-1", now: int = NOW) -> JobContext:
