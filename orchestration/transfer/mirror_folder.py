@@ -12,7 +12,7 @@ import fcntl
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -24,6 +24,7 @@ from schemas.errors import InvalidRequest, NotFound, Unavailable
 MARKER: Final = ".substrate-mirror.json"
 JOURNAL: Final = ".substrate-mirror.log"
 """Beside the marker: what was written since the marker was, a line each."""
+_OURS: Final = (MARKER, INDEX, JOURNAL)
 LOCK: Final = ".substrate-mirror.lock"
 ROOT_MARK: Final = b'{"substrate": "mirror"}\n'
 MOST_BYTES: Final = 64_000_000
@@ -182,11 +183,13 @@ class Folder:
         with _explained(self.where):
             os.rename(old, new, src_dir_fd=self._handle, dst_dir_fd=self._handle)
 
-    def move_to(self, other: Folder, name: str) -> None:
-        """Move an entry to another folder, unless that has one of this name. Raises InvalidRequest."""
+    def move_to(self, other: Folder, names: Iterable[str]) -> None:
+        """Move entries to another folder, except those of which that has the name. Raises InvalidRequest."""
+        held = set(other.names())
         with _explained(self.where):
-            if name not in set(other.names()):
-                os.rename(name, name, src_dir_fd=self._handle, dst_dir_fd=other._handle)
+            for name in names:
+                if name not in held:
+                    os.rename(name, name, src_dir_fd=self._handle, dst_dir_fd=other._handle)
 
     def remove_tree(self, name: str) -> None:
         """Remove a folder with all that is in it; symlinks in it are removed, not followed."""
@@ -213,10 +216,14 @@ class Folder:
         handle = os.dup(self._handle)
         for name in names:
             try:
-                if create:
+                try:
+                    below = os.open(name, _DIRECTORY, dir_fd=handle)
+                except FileNotFoundError:
+                    if not create:
+                        raise
                     with suppress(FileExistsError):
                         os.mkdir(name, dir_fd=handle)
-                below = os.open(name, _DIRECTORY, dir_fd=handle)
+                    below = os.open(name, _DIRECTORY, dir_fd=handle)
             finally:
                 os.close(handle)
             handle = below
@@ -308,7 +315,6 @@ def finish_replacing(root: Folder, name: str) -> None:
             root.rename(old, name)
             continue
         with root.open(old) as former, root.open(name) as place:
-            for each in sorted(former.names()):
-                if each not in (MARKER, INDEX, JOURNAL) and not each.startswith("@"):
-                    former.move_to(place, each)
+            foreign = [each for each in former.names() if each not in _OURS and not each.startswith("@")]
+            former.move_to(place, sorted(foreign))
         root.remove_tree(old)
