@@ -25,15 +25,15 @@ def render_block(values: Mapping[str, Any]) -> str:
 
 
 def _render(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_render(str(key))}: {_render(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_render(each) for each in value) + "]"
     if isinstance(value, str):
         if len(value) <= _MOST_PLAIN and _PLAIN_WORD.match(value) and value.lower() not in _YAML_WORDS:
             return value
         text = orjson.dumps(value.encode("utf-8", "replace").decode()).decode()
         return _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join([_render(each) for each in value]) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join([f"{_render(str(key))}: {_render(each)}" for key, each in value.items()]) + "}"
     return orjson.dumps(value).decode()
 
 

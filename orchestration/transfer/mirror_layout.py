@@ -9,7 +9,9 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
+from operator import attrgetter
 from statistics import fmean
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -111,22 +113,24 @@ class Plan(NamedTuple):
     def digest(self, bundle: Bundle) -> str:
         """A digest of all that decides the text of the file."""
         targets = [
-            (relation_type, target_id, place.path, place.atom.label)
+            (kind, target_id, place.path, place.atom.label)
             for atom in bundle.atoms
-            for relation_type, target_id, place in self._targets(atom.id)
+            for kind, _, target_id, place in self._targets(atom.id)
         ]
-        inputs = [bundle.before, bundle.after, bundle.atoms, targets]
+        inputs = [bundle.before, bundle.after, list(map(tuple, bundle.atoms)), targets]
         return blake2b(orjson.dumps(inputs, default=list), digest_size=16).hexdigest()
 
-    def _targets(self, atom_id: str) -> list[tuple[str, str, Place]]:
-        """Type, target and its place of each link, by type and by the time of the target."""
+    def _targets(self, atom_id: str) -> list[tuple[str, Instant, str, Place]]:
+        """Type, time, id and place of the target of each link, in this order."""
         own = [(kind, target_id, self.places[target_id]) for kind, target_id in self.links.get(atom_id, ())]
-        return sorted(own, key=lambda target: (target[0], target[2].atom.valid_at, target[1]))
+        return sorted([(kind, place.atom.valid_at, target_id, place) for kind, target_id, place in own])
 
     def shown_links(self, atom_id: str) -> tuple[list[ShownLink], int]:
         """The first links of a memory, and how many more it has."""
         here, own = self.places[atom_id].path, self._targets(atom_id)
-        shown = [ShownLink(kind, place.atom.label, _address(here, place)) for kind, _, place in own[:LINKS_SHOWN]]
+        shown = [
+            ShownLink(kind, place.atom.label, _address(here, place)) for kind, _, _, place in own[:LINKS_SHOWN]
+        ]
         return shown, max(0, len(own) - LINKS_SHOWN)
 
 
@@ -143,14 +147,14 @@ def _bundles(atoms: Iterable[AtomKey]) -> Iterator[Bundle]:
     for atom in atoms:
         sizes.update(() if atom.made else atom.tags)
     groups: dict[tuple[str | None, str | None, str], list[AtomKey]] = {}
-    for atom in atoms:
+    for atom in sorted(atoms, key=attrgetter("valid_at", "id")):
         bucket = next(iter(atom.buckets), None)
         tag = None if atom.made else max(atom.tags, key=sizes.__getitem__, default=None)
         groups.setdefault((bucket, tag, atom.source), []).append(atom)
+    folder_of, readable = cache(folder_name), cache(_readable)  # few names, in many groups
     for (bucket, tag, source), members in groups.items():
-        members.sort(key=lambda atom: (atom.valid_at, atom.id))
-        folder = f"{folder_name('@', bucket, NO_BUCKET)}/{folder_name('#', tag, NO_TAG)}"
-        stem = f"{folder}/{_readable(source) or 'source'}_{path_hash(bucket, tag, source)}"
+        folder = f"{folder_of('@', bucket, NO_BUCKET)}/{folder_of('#', tag, NO_TAG)}"
+        stem = f"{folder}/{readable(source) or 'source'}_{path_hash(bucket, tag, source)}"
         pages = list(_pages(members))
         paths = [f"{stem}{f'_{number}' if number > 1 else ''}.md" for number in range(1, len(pages) + 1)]
         for place, page in enumerate(pages):
@@ -311,6 +315,7 @@ def render_index(plan: Plan, citizen_id: str) -> str:
     front = {"citizen": citizen_id, "memories": len(atoms), "files": len(plan.bundles)}
     parts = [f"---\n{render_block(front)}---\n\n# The memory of {_title(citizen_id)}\n\n"]
     parts.append(f"{count_of(len(atoms), 'memory')} in {count_of(len(plan.bundles), 'file')}.\n")
+    links = {bundle.path: _link(bundle) for bundle in plan.bundles}
     folder = ""
     for bundle in plan.bundles:
         if bundle.path.rpartition("/")[0] != folder:
@@ -319,8 +324,8 @@ def render_index(plan: Plan, citizen_id: str) -> str:
             parts.append(
                 f"\n## @{bucket} / \\#{_title(snippet(NO_TAG if bundle.tag is None else bundle.tag))}\n\n"
             )
-        parts.append(f"- {_link(bundle)}: {_span(bundle.atoms)}\n")
-    return "".join((*parts, *_tag_lines(plan)))
+        parts.append(f"- {links[bundle.path]}: {_span(bundle.atoms)}\n")
+    return "".join((*parts, *_tag_lines(plan, links)))
 
 
 def _link(bundle: Bundle) -> str:
@@ -333,19 +338,17 @@ def _span(atoms: Sequence[AtomKey]) -> str:
     return f"{count_of(len(atoms), 'memory')}, {when}"
 
 
-def _tag_lines(plan: Plan) -> Iterator[str]:
+def _tag_lines(plan: Plan, links: Mapping[str, str]) -> Iterator[str]:
     """For each tag the files with a memory that has it, also where another tag gave the place."""
-    files: dict[str, dict[str, Bundle]] = {}
+    files: dict[str, dict[str, str]] = {}
     for bundle in plan.bundles:
-        for atom in bundle.atoms:
-            for tag in atom.tags:
-                files.setdefault(tag, {})[bundle.path] = bundle
+        for tag in {tag for atom in bundle.atoms for tag in atom.tags}:
+            files.setdefault(tag, {})[bundle.path] = links[bundle.path]
     if files:
         yield "\n## Tags\n\n"
     for tag in sorted(files)[:TAGS_INDEXED]:
         found = list(files[tag].values())
-        links = ", ".join(_link(bundle) for bundle in found[:5])
         more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
-        yield f"- \\#{_title(snippet(tag))}: {links}{more}\n"
+        yield f"- \\#{_title(snippet(tag))}: {', '.join(found[:5])}{more}\n"
     if len(files) > TAGS_INDEXED:
         yield f"- and {count_of(len(files) - TAGS_INDEXED, 'tag')} more\n"

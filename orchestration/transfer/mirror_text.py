@@ -43,6 +43,7 @@ _ORDER: Final = (
 _JSON: Final = frozenset((*LISTS, EMOTIONS))
 _HEADING: Final = re.compile(r"## \[([^\]]*)\][ \t]*(.*)\Z")
 _NOTHING: Final = ("", "null", "~")
+_NOT_IN_ANCHORS: Final = re.compile(r"[^\w -]")
 
 
 class Atom(NamedTuple):
@@ -141,8 +142,7 @@ def heading_id(atom_id: str) -> str:
 
 def anchor(line: str) -> str:
     """The fragment under which a Git host finds a heading."""
-    kept = "".join(char for char in line.removeprefix("## ").lower() if char.isalnum() or char in " -_")
-    return kept.replace(" ", "-")
+    return _NOT_IN_ANCHORS.sub("", line.removeprefix("## ").lower()).replace(" ", "-")
 
 
 def render_atom(atom: Atom, words: str, links: Sequence[ShownLink], more: int) -> str:

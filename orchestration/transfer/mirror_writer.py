@@ -77,18 +77,16 @@ class Snapshot(NamedTuple):
     plan: Plan
     marker: Marker
 
-    async def render(self, bundles: Iterable[Bundle]) -> AsyncIterator[tuple[Bundle, bytes]]:
-        """The bytes of each file. Its records are read now, as they were at the moment of the snapshot."""
+    async def render(self, bundles: Iterable[Bundle]) -> AsyncIterator[list[tuple[Bundle, bytes]]]:
+        """The bytes of each file, some at a time. Their records are read now, as they were at that moment."""
         waiting: list[Bundle] = []
         for bundle in bundles:
             waiting.append(bundle)
             lengths = sum(each.length for each in waiting)
             if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ or lengths >= CHARACTERS_A_FILE:
-                for rendered in await self._render(waiting):
-                    yield rendered
+                yield await self._render(waiting)
                 waiting = []
-        for rendered in await self._render(waiting):
-            yield rendered
+        yield await self._render(waiting)
 
     async def _render(self, bundles: Sequence[Bundle]) -> list[tuple[Bundle, bytes]]:
         if not bundles:
@@ -169,9 +167,14 @@ def _check_replaceable(root: Folder, name: str, *, discard: bool) -> None:
 async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote]:
     """Write all files of a mirror and its marker."""
     files: dict[str, FileNote] = {}
-    async for bundle, content in snapshot.render(snapshot.plan.bundles):
-        await asyncio.to_thread(folder.write, bundle.path, content)
-        files[bundle.path] = note_of(snapshot.plan, bundle, content)
+
+    def write(rendered: Sequence[tuple[Bundle, bytes]]) -> None:
+        for bundle, content in rendered:
+            folder.write(bundle.path, content)
+            files[bundle.path] = note_of(snapshot.plan, bundle, content)
+
+    async for rendered in snapshot.render(snapshot.plan.bundles):
+        await asyncio.to_thread(write, rendered)
     index = render_index(snapshot.plan, snapshot.citizen_id).encode()
     files[INDEX] = FileNote("", digest(index))
     folder.write(INDEX, index)
@@ -238,10 +241,11 @@ class _Update:
     async def run(self) -> MirrorReport:
         plan = self._snapshot.plan
         changed = await asyncio.to_thread(self._changed, plan)
-        async for bundle, content in self._snapshot.render(changed):
-            await asyncio.to_thread(self._write, bundle.path, content)
-            self._files[bundle.path] = note_of(plan, bundle, content)
-            await self._rest()
+        async for rendered in self._snapshot.render(changed):
+            for bundle, content in rendered:
+                await asyncio.to_thread(self._write, bundle.path, content)
+                self._files[bundle.path] = note_of(plan, bundle, content)
+                await self._rest()
         removed = await asyncio.to_thread(self._remove_others)
         index = render_index(plan, self._snapshot.citizen_id).encode()
         if self._folder.read(INDEX) != index:
@@ -339,9 +343,10 @@ async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:
     """The whole mirror as the blocks of a tar file; one file of it is in memory at a time."""
     folder = citizen_folder(snapshot.citizen_id)
     files: dict[str, FileNote] = {}
-    async for bundle, content in snapshot.render(snapshot.plan.bundles):
-        files[bundle.path] = note_of(snapshot.plan, bundle, content)
-        yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
+    async for rendered in snapshot.render(snapshot.plan.bundles):
+        for bundle, content in rendered:
+            files[bundle.path] = note_of(snapshot.plan, bundle, content)
+            yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
     index = render_index(snapshot.plan, snapshot.citizen_id).encode()
     files[INDEX] = FileNote("", digest(index))
     marker = dump_marker(snapshot.marker._replace(files=files))
