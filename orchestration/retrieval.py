@@ -189,5 +189,5 @@ def build_report(
         model_calls=ranked.model_calls,
         answer=rate_answer(ranked.evidence, deps.embedder.model),
         learned=learned_factors(ranked.learned) if ranked.learned.lessons else None,
-        decay=Decay(deps.half_lives, ranked.view.scope.moment(ranked.view.now)),
+        decay=Decay(deps.half_lives, ranked.view.scope.last_moment(ranked.view.now)),
     )

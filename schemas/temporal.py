@@ -103,8 +103,12 @@ class Scope(NamedTuple):
         return self.known.start == END_OF_TIME - 1
 
     def moment(self, now: Instant) -> Instant:
-        """From when ages are counted: the instant asked about; for a range its end, at the latest `now`."""
-        return self.valid.start if self.valid.end - self.valid.start == 1 else min(self.known.end, now)
+        """From when ages are counted: the instant asked about; `now` for a range."""
+        return self.valid.start if self.valid.end - self.valid.start == 1 else now
+
+    def last_moment(self, now: Instant) -> Instant:
+        """The last instant asked about: of a range its end; `now` where it has none."""
+        return self.moment(now if self.known.end == AFTER_ALL else self.known.end)
 
     def bounds(self) -> dict[str, Instant]:
         """The ends of both periods as the parameters of a query."""

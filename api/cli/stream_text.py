@@ -285,5 +285,6 @@ def _format_measures(stream: ConsciousnessStream) -> str:
         parts.append(f"themes: {', '.join(map(formatting.to_line, stream.traversal_graph.central_themes))}")
     if stream.energy_feedback is not None:
         feedback = stream.energy_feedback
+        parts.append(f"relative potential {stream.relative_potential:.2f}")
         parts.append(f"energy {feedback.before:.2f} → {feedback.after:.2f}")
     return " · ".join(parts)

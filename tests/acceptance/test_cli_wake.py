@@ -100,10 +100,10 @@ def test_waking_in_json_is_the_whole_stream_and_nothing_else(
     assert stream["energy_feedback"] is None
 
 
-def test_feedback_is_reported_on_request(substrate: Command) -> None:
+def test_feedback_is_reported_on_request_and_without_links_changes_nothing(substrate: Command) -> None:
     said = substrate("wake", "-c", "ines", "--energy", "0.4", "--feedback")
     assert said.code == 0
-    assert "energy 0.40 → 0.25" in said.out
+    assert "relative potential 0.50 · energy 0.40 → 0.40" in " ".join(said.out.split())
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,13 @@ def test_digits_that_lose_nothing_are_taken(digits: str) -> None:
     assert MOMENT.validate_python(f"2025-07-20T14:30:00{digits}Z").second == 0
 
 
-def test_ages_are_counted_from_the_moment_asked_about_and_in_a_range_from_its_end() -> None:
+def test_ages_count_from_the_moment_asked_about_and_from_now_for_a_range() -> None:
     assert Scope.at(11, 20).moment(20) == 11
-    assert Scope.history(10, 15).moment(20) == 15
-    assert Scope.history(None, 30).moment(20) == Scope.history(None, None).moment(20) == 20
+    assert Scope.history(None, None).moment(20) == 20
+
+
+def test_the_last_moment_of_a_question_is_its_instant_the_end_of_its_range_or_now() -> None:
+    assert Scope.at(11, 20).last_moment(30) == Scope.at(11, 5).last_moment(30) == 11
+    assert Scope.current(30).last_moment(30) == 30
+    assert Scope.history(10, 15).last_moment(30) == Scope.history(10, 15).last_moment(12) == 15
+    assert Scope.history(10, None).last_moment(30) == 30
