@@ -52,6 +52,9 @@ class SweepJob:
         seen = run.nodes
         try:
             last = await sweep_page(run, after)
+            if last is not None and str(last) == cursor:
+                # It began again and is as far as the one before: a run must not name the same page twice.
+                last = await sweep_page(run, last)
             if last is not None:
                 self._keep_unfinished(context, str(last), run)
                 return Page(run.nodes - seen, next=str(last))
