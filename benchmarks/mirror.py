@@ -3,16 +3,19 @@
     python -m benchmarks.mirror --nodes 10000
 
 The memories are made from a fixed seed: twenty words each, with tags, buckets, conversations, and three links a
-memory. `--json` prints one line.
+memory. `--json` prints one line. `…_s` is time that passed, `…_cpu_s` time on a core, of this process
+and the engine.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +24,9 @@ import orjson
 
 from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.latency import process_mb
+from benchmarks.serving import engine_pid
 from benchmarks.synthetic import World, build_links
+from benchmarks.upkeep import cpu_seconds
 from orchestration.insertion import apply
 from orchestration.transfer.mirror_reader import apply_edits, read_edits
 from orchestration.transfer.mirror_writer import is_in_step, stream_tar, take_snapshot, update_mirror, write_mirror
@@ -66,38 +71,41 @@ async def build(world: World, rt: Runtime) -> None:
 
 
 class Clock:
-    """Seconds since it was last asked."""
+    """Seconds since it was last asked, and how many of them these processes kept a core busy."""
 
-    def __init__(self) -> None:
-        self._begun = time.perf_counter()
+    def __init__(self, pids: Sequence[int]) -> None:
+        self._pids = pids
+        self._begun, self._spent = time.perf_counter(), cpu_seconds(pids)
 
-    def lap(self) -> float:
+    def lap(self, name: str) -> Figures:
         before, self._begun = self._begun, time.perf_counter()
-        return round(self._begun - before, 3)
+        spent, self._spent = self._spent, cpu_seconds(self._pids)
+        return {f"{name}_s": round(self._begun - before, 3), f"{name}_cpu_s": round(self._spent - spent, 2)}
 
 
 async def measure(world: World, rt: Runtime, directory: Path) -> Figures:
     """Write the whole mirror, change ten memories, bring it in step, stream it, edit ten files and apply."""
     figures: Figures = {"memories": world.nodes, "links": world.links, "mb_before": process_mb()}
-    clock = Clock()
+    engine = await engine_pid(rt.settings.store.data)
+    clock = Clock([os.getpid(), *([] if engine is None else [engine])])
     report = await write_mirror(await take_snapshot(world.citizen, rt.deps, now()), directory)
-    figures |= {"files": report.files, "whole_s": clock.lap(), "mb_after_whole": process_mb()}
+    figures |= {"files": report.files, **clock.lap("whole"), "mb_after_whole": process_mb()}
     step = world.nodes // CHANGED
     changes = [
         Correct(citizen_id=world.citizen, id=f"N1-{place}", description=f"changed {place}")
         for place in range(0, world.nodes, step)
     ][:CHANGED]
     await apply(changes, rt.deps, now())
-    clock.lap()
+    clock.lap("changes")
     update = await update_mirror(await take_snapshot(world.citizen, rt.deps, now()), directory)
-    figures |= {"update_s": clock.lap(), "updated_files": update.written}
+    figures |= {**clock.lap("update"), "updated_files": update.written}
     await is_in_step(world.citizen, rt.deps, directory, now())
-    figures["nothing_changed_s"] = clock.lap()
+    figures |= clock.lap("nothing_changed")
     snapshot = await take_snapshot(world.citizen, rt.deps, now())
     sizes = [len(block) async for block in stream_tar(snapshot)]
-    figures |= {"tar_s": clock.lap(), "tar_mb": round(sum(sizes) / 1e6, 1), "mb_after_tar": process_mb()}
+    figures |= {**clock.lap("tar"), "tar_mb": round(sum(sizes) / 1e6, 1), "mb_after_tar": process_mb()}
     edit_files(directory)
-    return {**figures, **await measure_edits(rt, directory)}
+    return {**figures, **await measure_edits(rt, directory, clock)}
 
 
 def edit_files(directory: Path) -> None:
@@ -106,14 +114,14 @@ def edit_files(directory: Path) -> None:
         file.write_text(file.read_text().replace("```\n\n", "```\n\nBy hand: ", 1))
 
 
-async def measure_edits(rt: Runtime, directory: Path) -> Figures:
+async def measure_edits(rt: Runtime, directory: Path, clock: Clock) -> Figures:
     """Read the edits of ten files, and apply them."""
-    clock = Clock()
+    clock.lap("editing")
     [found] = await read_edits(directory, rt.deps, now())
-    read_s = clock.lap()
+    figures = clock.lap("read_edits")
     receipts = await apply_edits(found.edits.edits, rt.deps, now())
     stored = sum(receipt.status == "stored" for receipt in receipts)
-    return {"read_edits_s": read_s, "edits": len(found.edits.edits), "stored": stored, "apply_s": clock.lap()}
+    return {**figures, "edits": len(found.edits.edits), "stored": stored, **clock.lap("apply")}
 
 
 async def run(world: World) -> Figures:
@@ -136,7 +144,7 @@ def main() -> None:
         sys.stdout.write(orjson.dumps(figures).decode() + "\n")
         return
     for name, figure in figures.items():
-        sys.stdout.write(f"{name:>20}  {figure}\n")
+        sys.stdout.write(f"{name:>22}  {figure}\n")
 
 
 if __name__ == "__main__":
