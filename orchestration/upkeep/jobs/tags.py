@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import batched
 from typing import Final, NamedTuple
 
@@ -22,17 +23,21 @@ from orchestration.upkeep.tagging import (
 from orchestration.writing.records import given_tags
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Level
+from schemas.temporal import Instant
 from schemas.upkeep.runs import JobName
 from substrate.connection.errors import GraphMissing
 from substrate.store import made_tags
 from substrate.store.made_tags import MadeTag, PageRow, TextRow
 from substrate.text import word_language
 
-MEMORIES_A_PAGE: Final = 4
+MEMORIES_A_PAGE: Final = 6
 NEAREST: Final = 16
 """More than have a say: some of the nearest hold no more, or are no texts."""
 WORDS_A_READ: Final = 16
 """A common word takes the engine a tenth of a millisecond or more; others have their turn after each read."""
+COUNTS_KEPT: Final = 20_000
+KEPT_FOR: Final = 600_000_000
+"""Microseconds after which all words are counted anew."""
 
 
 class TagChange(NamedTuple):
@@ -41,6 +46,33 @@ class TagChange(NamedTuple):
     memory_id: str
     lost: tuple[str, ...]
     added: tuple[MadeTag, ...]
+
+
+class _Counts:
+    """How many memories of a graph hold each word that a run has counted lately: most words come again and again.
+
+    Another process that goes on with the run counts them itself.
+    """
+
+    def __init__(self) -> None:
+        self._of = ("", "")
+        self._begun: Instant = 0
+        self._known: dict[str, int] = {}
+
+    def forget(self) -> None:
+        self._known = {}
+
+    async def read(self, queries: Collection[str], context: JobContext) -> dict[str, int]:
+        """How many memories hold each full-text query."""
+        of = context.graph.name, context.run_id
+        full = len(self._known) > COUNTS_KEPT
+        if full or self._of != of or context.now - self._begun > KEPT_FOR:
+            self._of, self._begun, self._known = of, context.now, {}
+        known = self._known
+        for some in batched(sorted(query for query in queries if query not in known), WORDS_A_READ):
+            known |= await made_tags.count_words(context.graph, some)
+            await context.rest()
+        return {query: known[query] for query in queries}
 
 
 class TagsJob:
@@ -52,12 +84,20 @@ class TagsJob:
     undoable = True
     default = True
 
+    def __init__(self) -> None:
+        self._counts = _Counts()
+
     async def plan(self, context: JobContext, cursor: str | None) -> Page:
         """Decide the tags of the next memories. A graph that is gone has none."""
+        if cursor is None:
+            self._counts.forget()
         try:
-            return await self._plan(context, -1 if cursor is None else int(cursor))
+            page = await self._plan(context, -1 if cursor is None else int(cursor))
         except GraphMissing:
-            return Page(0)
+            page = Page(0)
+        if page.next is None:
+            self._counts.forget()
+        return page
 
     async def _plan(self, context: JobContext, after: int) -> Page:
         rows = await made_tags.read_page(context.graph, after, MEMORIES_A_PAGE, context.now)
@@ -65,7 +105,7 @@ class TagsJob:
             return Page(0)
         await context.rest()
         wanted = [row.memory for row in rows if row.present and wants_tags(row.memory)]
-        chosen = await _choose(wanted, context)
+        chosen = await _choose(wanted, context, self._counts)
         changes = [change for row in rows if (change := _change(row, chosen.get(row.memory.id, ())))]
         following = str(rows[-1].place) if len(rows) == MEMORIES_A_PAGE else None
         return Page(len(rows), following, beside=tuple(changes), shown=tuple(map(_show, changes)))
@@ -96,13 +136,18 @@ def wants_tags(memory: TextRow) -> bool:
     return bool(memory.text.strip()) and memory.node_type != "Session" and not given_tags(content)
 
 
-async def _choose(wanted: Sequence[TextRow], context: JobContext) -> dict[str, tuple[MadeTag, ...]]:
+async def _choose(
+    wanted: Sequence[TextRow], context: JobContext, known_counts: _Counts
+) -> dict[str, tuple[MadeTag, ...]]:
     """The made tags of each memory of a page, by id."""
     near = await _read_near([memory.id for memory in wanted], context)
-    candidates = {memory.id: find_candidates(memory.text, near.get(memory.id, ())) for memory in wanted}
-    languages = {memory.id: word_language(memory.text) for memory in wanted}
-    queries = {key: words_to_count(possible, languages[key]) for key, possible in candidates.items()}
-    counts = await _count(sorted({query for asked in queries.values() for query in asked.values()}), context)
+    candidates: dict[str, dict[str, Candidate]] = {}
+    queries: dict[str, dict[str, str]] = {}
+    for memory in wanted:
+        possible = candidates[memory.id] = find_candidates(memory.text, near.get(memory.id, ()))
+        queries[memory.id] = words_to_count(possible, word_language(memory.text))
+        await asyncio.sleep(0)  # nine texts take milliseconds: requests go on between two memories
+    counts = await known_counts.read({query for asked in queries.values() for query in asked.values()}, context)
     size = await made_tags.count_memories(context.graph)
     chosen = {}
     for memory_id, possible in candidates.items():
@@ -121,14 +166,6 @@ async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[
                 near[row.of].append(Neighbour(row.likeness, TextWithTags(row.memory.text, tags)))
         await context.rest()
     return near
-
-
-async def _count(queries: Sequence[str], context: JobContext) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for some in batched(queries, WORDS_A_READ):
-        counts |= await made_tags.count_words(context.graph, some)
-        await context.rest()
-    return counts
 
 
 async def _name(
