@@ -319,10 +319,10 @@ class _Generalised(NamedTuple):
 async def _generalise(context: JobContext, window: _Window, clusters: Sequence[Cluster]) -> list[_Generalised]:
     """What is made of the clusters, without those of which another generalisation says the same."""
     words_by_cluster = await _find_words(context, window, clusters)
-    contents = [
-        aggregate(cluster, window.members(cluster), told, window.shown_names(cluster))
-        for cluster, told in zip(clusters, words_by_cluster, strict=True)
-    ]
+    contents = []
+    for cluster, told in zip(clusters, words_by_cluster, strict=True):
+        contents.append(aggregate(cluster, window.members(cluster), told, window.shown_names(cluster)))
+        await asyncio.sleep(0)  # requests go on between two clusters
     texts = [embedded_text(content.fields) for content in contents]
     embedder = context.deps.embedder
     vectors = await embedder.embed_texts(texts) if texts and embedder.dimension else [[] for _ in texts]
@@ -338,6 +338,7 @@ async def _generalise(context: JobContext, window: _Window, clusters: Sequence[C
         if vector:
             kept.append((abstraction, _unit(vector)))
         made.append(_commands_of(context, window, cluster, content))
+        await asyncio.sleep(0)
     return made
 
 
