@@ -220,10 +220,11 @@ def test_a_service_whose_log_is_cut_under_it_is_not_ready(tmp_path: Path) -> Non
         service.remember("ada", id="m", name="A thing")
         size = log_of(tmp_path).stat().st_size
         wait_until(lambda: checked_bytes(tmp_path) >= size)
-        os.truncate(log_of(tmp_path), size - 100)
+        # Much more than the service may append in between: for whom the request came is noted soon after it.
+        os.truncate(log_of(tmp_path), size // 2)
         answer = service.http.get("/health/ready")
         assert (answer.status_code, answer.json()["type"]) == (500, "/problems/store-damaged")
-        assert "100 bytes shorter" in answer.json()["detail"]
+        assert "bytes shorter" in answer.json()["detail"]
         nobody = httpx.get(f"{service.url}/health/ready")
         assert (nobody.status_code, "engine.aof" in nobody.text) == (500, False)
         os.kill(service.engine_pid(), signal.SIGKILL)

@@ -31,13 +31,13 @@ from tests.waiting import becomes_async
 
 SECRET = "qzxvkwjpy-7391-nobody-may-read-this"
 """In every text, name, tag and id of what is erased."""
-STEPS_AT_MOST = 60
+STEPS_AT_MOST = 160
 COMMANDS: dict[str, Callable[[], Erase]] = {
     "memory": lambda: EraseMemory(citizen_id="ada", id=SECRET),
     "episode": lambda: EraseEpisode(citizen_id="ada", episode_id=SECRET),
     "citizen": lambda: EraseCitizen(citizen_id=SECRET),
 }
-EVERY: dict[str, int] = {"memory": 2, "episode": 4, "citizen": 1}
+EVERY: dict[str, int] = {"memory": 2, "episode": 8, "citizen": 1}
 """An episode takes many steps, which are those of its memories again."""
 
 

@@ -25,6 +25,8 @@ from tests.oracle.life import LONG, Life
 from tests.oracle.shown import seen_or_none
 
 SCORES = {"relevance_score", "consciousness_adjusted_score", "score_terms", "retrieval_source"}
+SCORES |= {"overtaken_by", "overtaken_at"}
+"""What goes by how rare a word is in all that is stored, and what is inferred from that."""
 
 
 def told(record: ConsciousnessNode | ConsciousnessRelationship) -> dict[str, Any]:
