@@ -12,7 +12,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.runtime.idle_upkeep import SHARE, OrderedRuns, Traffic, make_order
 from api.runtime.runtime import Runtime
 from api.security.permissions import Caller, CurrentCaller, citizen_may, requires
-from api.security.upkeep_permissions import RUN, RUN_BY_ID, RUNS, may_reach
+from api.security.upkeep_permissions import OWN, RUN, RUN_BY_ID, RUNS, may_reach
 from api.telemetry.metrics import record_run
 from orchestration.upkeep import ordered_runs
 from orchestration.upkeep.jobs.registry import JOBS
@@ -98,7 +98,7 @@ async def own(citizen_id: CitizenId, runtime: OpenRuntime) -> OwnUpkeep:
 
 
 @router.put("/citizens/{citizen_id}/upkeep", operation_id="set_own_upkeep")
-@requires(citizen_may("write"))
+@requires(OWN)
 async def set_own(citizen_id: CitizenId, own: OwnUpkeep, runtime: OpenRuntime) -> OwnUpkeep:
     """Say which upkeep the citizen wants: none in idle time (`off`), or other jobs than the service runs."""
     ordered_runs.check_names(own.jobs, JOBS)

@@ -12,7 +12,7 @@ from schemas.memory import Level
 from schemas.upkeep import ApplyCommand, SweepRequest
 from schemas.upkeep.offers import OfferReply
 from schemas.upkeep.quality import QualityRequest
-from schemas.upkeep.runs import RunRequest, RunsQuery
+from schemas.upkeep.runs import OwnUpkeep, RunRequest, RunsQuery
 
 
 def _check_upkeep(caller: Caller, arguments: Arguments) -> Arguments:
@@ -152,6 +152,21 @@ def _check_erasing(caller: Caller, request: RunRequest) -> None:
         caller.require_admin()
     for level in request.levels or (Level.N1,):
         caller.require(level, request.citizen_id, "erase")
+
+
+def _check_own(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require(Level.N1, arguments["citizen_id"], "write")
+    own: OwnUpkeep = arguments["own"]
+    if ERASING in (own.jobs or ()):
+        caller.require(Level.N1, arguments["citizen_id"], "erase")
+    return arguments
+
+
+OWN: Final = Permission(
+    "citizen:ID:write; also :erase to name the job that erases",
+    _check_own,
+    lambda caller, path: caller.require(Level.N1, path["citizen_id"], "write"),
+)
 
 
 RUNS: Final = Permission("citizen:ID:read; upkeep for all graphs that the key may read", _in_graphs("read"))

@@ -110,6 +110,7 @@ def test_a_key_of_a_citizen_reaches_the_upkeep_of_this_citizen_alone(service: Se
         assert status_of(both, "POST", "/v1/upkeep/run", json={"citizen_id": ada, "levels": ["N2"]}) == 403
         assert status_of(both, "POST", "/v1/upkeep/run", json={}) == 403
         assert status_of(both, "POST", "/v1/upkeep/run", json={"citizen_id": ada, "jobs": ["erasure"]}) == 403
+        assert status_of(both, "PUT", f"/v1/citizens/{ada}/upkeep", json={"jobs": ["erasure"]}) == 403
         assert status_of(both, "PUT", f"/v1/citizens/{ada}/upkeep", json={"mode": "off"}) == 200
         assert status_of(reading, "PUT", f"/v1/citizens/{ada}/upkeep", json={"mode": "off"}) == 403
         assert status_of(both, "PUT", f"/v1/citizens/{bob}/upkeep", json={"mode": "off"}) == 404
