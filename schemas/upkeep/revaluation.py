@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from schemas.base import AtMost, Flag, Frozen, Identifier, Request, Unit, Whole
 from schemas.commands.base import WriteReceipt
@@ -13,6 +13,11 @@ from schemas.temporal import AFTER_ALL
 
 MOST_DRAWN: Final = 100
 """So many memories are drawn at most, and judged in one request."""
+EITHER_OF_TWO: Final[list[JsonValue]] = [
+    {"required": ["importance"], "properties": {"importance": {"type": "number"}, "leave": {"const": False}}},
+    {"required": ["leave"], "properties": {"leave": {"const": True}, "importance": {"type": "null"}}},
+]
+"""The rule of a judgement as a JSON schema."""
 
 
 class DrawRequest(Request):
@@ -57,7 +62,9 @@ class Judgement(Request):
     With `version` the judgement is refused when the memory has changed since it was drawn.
     """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"id": "tea-1", "leave": True}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"id": "tea-1", "leave": True}], "anyOf": EITHER_OF_TWO}
+    )
 
     id: Identifier
     version: Annotated[Whole, Field(ge=1)] | None = None
