@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit, check_identifier
+from schemas.base import Emotions, Flag, Identifier, JsonMap, Name, ShortText, Text, Unit, check_identifier
 from schemas.commands.base import (
     CASCADE,
     ChangeCommand,
@@ -163,7 +163,7 @@ class ResolveLink(StretchCommand):
     id: LinkId
     effective_at: Moment | None = None
     resolution_state: ResolutionState = ResolutionState.RESOLVED
-    cascade: bool = Field(default=False, description=CASCADE)
+    cascade: Flag = Field(default=False, description=CASCADE)
 
     @model_validator(mode="after")
     def _check_cascade(self) -> ResolveLink:

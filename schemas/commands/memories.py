@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from pydantic import ConfigDict, Discriminator, Field, TypeAdapter, model_validator
 
-from schemas.base import Emotions, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
+from schemas.base import Emotions, Flag, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
 from schemas.commands.base import (
     CASCADE,
     ChangeCommand,
@@ -181,7 +181,7 @@ class Resolve(StretchCommand):
     id: Identifier
     effective_at: Moment | None = None
     resolution_state: ResolutionState = ResolutionState.RESOLVED
-    cascade: bool = Field(default=False, description=CASCADE)
+    cascade: Flag = Field(default=False, description=CASCADE)
 
     @model_validator(mode="after")
     def _check_cascade(self) -> Resolve:

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from schemas.base import Flag, Frozen, Identifier, Name, ShortText
+from schemas.base import Flag, Frozen, Identifier, Name, ShortText, Whole
 from schemas.memory import Source
 from schemas.upkeep.quarantine import GraphRequest, require_one_of
 
@@ -35,8 +35,8 @@ class PolicyRule(GraphRequest):
     source: Source | None = None
     tag: ShortText | None = None
     node_type: Name | None = None
-    keep_days: Annotated[float, Field(gt=0, le=100_000)] | None = None
-    keep_newest: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    keep_days: Annotated[float, Field(strict=True, gt=0, le=100_000, allow_inf_nan=False)] | None = None
+    keep_newest: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
     keep_until_resolved: Flag = False
     age: Age = "written"
     action: Literal["retract", "erase"] = "retract"
@@ -56,7 +56,7 @@ class SetPolicy(PolicyRule):
     half of the graph, and the job asks again when it would reach more than both. `dry_run`: only count.
     """
 
-    confirm: Annotated[int, Field(ge=0)] | None = None
+    confirm: Annotated[Whole, Field(ge=0)] | None = None
     dry_run: Flag = False
 
     def rule(self) -> PolicyRule:
