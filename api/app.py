@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import Depends, FastAPI
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -18,12 +20,16 @@ from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
 from api.pages import REFERENCE
 from api.routes import (
+    appetite,
     association,
     citizens,
+    collectives,
     commands,
+    contexts,
     episodes,
     files,
     health,
+    imagination,
     keys,
     links,
     memories,
@@ -35,6 +41,10 @@ from api.routes import (
     retention,
     retrieval,
     revaluations,
+    rules,
+    sharing,
+    situation,
+    streams,
     upkeep,
     upkeep_runs,
     validation,
@@ -58,6 +68,9 @@ from substrate.connection.pool import Connection
 
 if TYPE_CHECKING:
     from api.telemetry.traces import Traces
+
+# FastAPI ignores this warning where it makes the validator of a route; ours are built later, at their first use.
+warnings.filterwarnings("ignore", category=UnsupportedFieldAttributeWarning)
 
 DESCRIPTION: Final = """\
 Memory for agent processes that outlive one context window, in three graphs: personal (N1), collective (N2)
@@ -149,8 +162,10 @@ def create_app(
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
     for routes in (
-        retrieval, resonance, association, memories, links, commands, receipts, episodes, files, citizens,
-        revaluations, upkeep, upkeep_runs, offers, quarantine, retention, validation, keys, health, metrics,
+        retrieval, resonance, association, sharing, memories, links, commands, receipts, episodes, files,
+        citizens, appetite, collectives, contexts, imagination, streams, rules, situation,
+        revaluations, upkeep, upkeep_runs, offers, quarantine, retention,
+        validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(routes.router)
     REFERENCE.install(app)

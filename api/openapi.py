@@ -30,6 +30,13 @@ TAGS: Final = [
         "name": "citizens",
         "description": "List them; read and set the state of one; read its identity, what it learned; export it.",
     },
+    {"name": "mind", "description": "Begin a cycle, write what was lived, imagine what comes of an action."},
+    {"name": "streams", "description": "Read what was asked and shown, and ask it again as of then."},
+    {
+        "name": "collectives",
+        "description": "Graphs of N2 beside the default one: which there are, their export and erasure.",
+    },
+    {"name": "sharing", "description": "Share a memory up a level, contest one, see how far citizens agree."},
     {"name": "upkeep", "description": "Find faults of a graph and repair them."},
     {"name": "validation", "description": "Check a link before it is written."},
     {"name": "keys", "description": "Make, list and revoke keys."},
@@ -39,7 +46,19 @@ SUMMARIES: Final = {
     "retrieve": "Ask a question",
     "wake": "Wake from a state, without a question",
     "resonate": "Find what resonates with a signal",
+    "perspectives": "Look at a question in three ways",
     "walk_tags": "Walk from words over tags and links",
+    "read_situation": "Read all that a cycle begins with",
+    "imagine": "Imagine what comes of an action",
+    "check_rules": "Check an action against rules",
+    "list_rules": "List rules with their record",
+    "list_predictions": "List kept predictions",
+    "get_calibration": "Read how right predictions were",
+    "write_context": "Write a context in one call",
+    "list_agent_log": "List the notes of agents",
+    "get_stream": "Read what a stream showed",
+    "list_streams": "List the streams of a citizen",
+    "replay_stream": "Ask again as of then",
     "remember": "Store memories",
     "list_memories": "List memories",
     "get_memory": "Read a memory",
@@ -50,6 +69,11 @@ SUMMARIES: Final = {
     "resolve_memory": "Set the state of a memory's work",
     "undo_memory": "Undo the last change of a memory",
     "erase_memory": "Erase a memory for good",
+    "share_memory": "Share a memory with others",
+    "contest_memory": "Contest a shared memory",
+    "withdraw_contest": "Take a contest back",
+    "list_contested": "List what is contested",
+    "get_agreement": "See how far citizens agree on a memory",
     "relate": "Link memories",
     "list_links": "List links",
     "get_link": "Read a link",
@@ -67,6 +91,9 @@ SUMMARIES: Final = {
     "get_episode_progress": "Read how far a conversation is stored",
     "erase_episode": "Erase a conversation for good",
     "list_citizens": "List citizens",
+    "list_collectives": "List collectives",
+    "export_collective": "Export a collective",
+    "erase_collective": "Erase a collective",
     "get_state": "Read the state of a citizen",
     "set_state": "Set the state of a citizen",
     "get_state_history": "Read all states of a citizen",
@@ -76,6 +103,7 @@ SUMMARIES: Final = {
     "mirror_citizen": "Stream a citizen's memory as a tar of files",
     "erase_citizen": "Erase a citizen's memory for good",
     "get_identity": "Read who a citizen is",
+    "compare_identity": "Read what changed in a citizen",
     "tell_feedback": "Say which memories answered a question",
     "list_feedback": "List the feedback of a citizen",
     "take_back_feedback": "Take one feedback back",
@@ -100,6 +128,8 @@ SUMMARIES: Final = {
     "undo_upkeep_run": "Take a run of upkeep back",
     "get_own_upkeep": "Read which upkeep a citizen wants",
     "set_own_upkeep": "Say which upkeep a citizen wants",
+    "read_appetite": "Read what a citizen has to wake for",
+    "intend": "Decide what an appetite leads to, and ask it",
     "list_offers": "List what could be resolved or unblocked",
     "answer_offer": "Take an offer up, or decline it",
     "validate_link": "Check a link without storing it",
@@ -112,6 +142,7 @@ SUMMARIES: Final = {
     "get_metrics": "Read the metrics",
 }
 """What each operation does, by its id: lists of operations show it."""
+_STREAMS: Final = ("ConsciousnessStream", "ReferencedStream")
 _INPUT_OR_OUTPUT: Final = re.compile(r"(\w+)-(?:Input|Output)")
 
 
@@ -136,6 +167,7 @@ def _finish(document: Document) -> Document:
     _require_discriminators(merged)
     merged["components"]["schemas"]["Problem"] = Problem.model_json_schema()
     merged["components"]["responses"] = {name: RESPONSES[status] for status, name in _RESPONSE_NAMES.items()}
+    _leave_nulls_out(merged)
     for operation in operations(merged):
         operation.setdefault("security", [])
         operation["summary"] = SUMMARIES.get(operation["operationId"], operation["summary"])
@@ -172,7 +204,24 @@ def _require_discriminators(document: Document) -> None:
                 name = f"{name}Command"
             schemas[name]["required"] = list(dict.fromkeys((field, *schemas[name].get("required", ()))))
             mapping[value] = f"{_SCHEMAS}{name}"
-        choice["oneOf"] = [{"$ref": ref} for ref in mapping.values()]
+        choice["oneOf"] = [{"$ref": ref} for ref in dict.fromkeys(mapping.values())]
+
+
+def _leave_nulls_out(document: Document) -> None:
+    """A stream leaves out what is null: no field that may be null is required in it or in a part of it."""
+    schemas = document["components"]["schemas"]
+    reached: set[str] = set()
+    waiting = set(_STREAMS)
+    while waiting:
+        name = waiting.pop()
+        reached.add(name)
+        refs = {part["$ref"].removeprefix(_SCHEMAS) for part in objects_in(schemas[name]) if "$ref" in part}
+        waiting |= refs - reached
+    for schema in (schemas[name] for name in reached if "required" in schemas[name]):
+        fields = schema["properties"]
+        schema["required"] = [
+            name for name in schema["required"] if {"type": "null"} not in fields[name].get("anyOf", ())
+        ]
 
 
 def objects_in(value: Any) -> Iterator[Document]:

@@ -138,17 +138,6 @@ def invalid_request(faults: Sequence[str]) -> InvalidRequest:
     return InvalidRequest(detail, faults=faults)
 
 
-def refusal_error(
-    problem: str | None, faults: Sequence[str], current_version: int | None = None
-) -> SubstrateError:
-    """The error for a command or a repair that was refused with this problem type."""
-    kind = errors_by_slug()[str(problem)]
-    error = kind("; ".join(faults), faults=faults)
-    if isinstance(error, Conflict):
-        error.current_version = current_version
-    return error
-
-
 def install_handlers(app: FastAPI) -> None:
     """Answer every error of the application with a problem."""
     app.add_exception_handler(SubstrateError, _on_ours)

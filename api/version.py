@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 
 
 def installed_version() -> str:
     """The version, or 0.0.0 in a source tree that is not installed."""
+    metadata = import_module("importlib.metadata")  # it imports the parser of mail, and few calls show a version
     try:
-        return version("consciousness-substrate")
-    except PackageNotFoundError:
+        return str(metadata.version("consciousness-substrate"))
+    except metadata.PackageNotFoundError:
         return "0.0.0"

@@ -60,7 +60,7 @@ class Run:
         """Add the answer, and the one of the same question that has a budget."""
         count = tokens.counter()
         self.rankings.append(shown(stream, prefix))
-        self.tokens.append(count(compact(stream, stream.temporal_dissonances)))
+        self.tokens.append(count(compact(stream)))
         ranking = shown(small, prefix)
         self.budgeted.append(recall_at(ranking, question.evidence, len(ranking)))
 

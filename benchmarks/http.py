@@ -52,12 +52,19 @@ class Client:
     _line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def post(self, path: str, body: bytes) -> bytes:
-        """Send a request and return the raw body of the answer."""
+        """Send a POST request and return the raw body of the answer."""
+        fields = ("Content-Type: application/json", f"Content-Length: {len(body)}")
+        return await self._send(f"POST {path}", fields, body)
+
+    async def get(self, path: str) -> bytes:
+        """Send a GET request and return the raw body of the answer."""
+        return await self._send(f"GET {path}", (), b"")
+
+    async def _send(self, request: str, more: Sequence[str], body: bytes) -> bytes:
         if self._line is None or self._line[0].at_eof():
             self._line = await asyncio.open_connection(self.host, self.port, limit=1 << 20)
         reader, writer = self._line
-        fields = [f"POST {path} HTTP/1.1", f"Host: {self.host}", f"Authorization: Bearer {self.key}",
-                  "Content-Type: application/json", f"Content-Length: {len(body)}",
+        fields = [f"{request} HTTP/1.1", f"Host: {self.host}", f"Authorization: Bearer {self.key}", *more,
                   *(["Accept-Encoding: gzip"] if self.gzipped else [])]  # fmt: skip
         writer.write("\r\n".join((*fields, "\r\n")).encode() + body)
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()

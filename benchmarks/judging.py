@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.writers import Account
 from schemas.temporal import END_OF_TIME
+from substrate.cypher.nearest import found_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.likeness.elements import Search
 
 PROBES: Final = 8
 """The number of memories that are searched in each index."""
@@ -41,12 +43,8 @@ BY_NAME = Query(
     "found_by_name",
     "UNWIND $names AS name MATCH (n:ConsciousnessNode) WHERE n.name_key = name RETURN name, n.id",
 )
-BY_LIKENESS = Query(
-    "found_by_likeness",
-    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id})-[:HAS_TRACE]->(t) WITH id, t.embedding AS sought "
-    "CALL db.idx.vector.queryNodes('Trace', 'embedding', 3, sought) YIELD node "
-    "MATCH (n:ConsciousnessNode)-[:HAS_TRACE]->(node) RETURN id, n.id",
-)
+VECTOR = Query("vector_of", "MATCH (n:ConsciousnessNode {id: $id})-[:HAS_TRACE]->(t) RETURN t.embedding")
+BY_LIKENESS = Query("found_by_likeness", f"{found_now('true')} RETURN s.id")
 
 
 class Kept(NamedTuple):
@@ -90,13 +88,19 @@ async def judge(graph: Graph, account: Account, dice: random.Random) -> Flaws:
     names = {record.name: record.id for record in dice.sample(carried, min(PROBES, len(carried)))}
     mute = [f"word {name}" for name, of in names.items() if [name, of] not in await read(BY_WORD, names=[name])]
     mute += [f"name {name}" for name, of in names.items() if [name, of] not in await read(BY_NAME, names=[name])]
-    mute += [f"likeness {of}" for of in names.values() if [of, of] not in await read(BY_LIKENESS, ids=[of])]
+    mute += [f"likeness {of}" for of in names.values() if not await _is_near_itself(graph, of)]
     return Flaws(
         lost=[one for one in account.acknowledged if not effects[one] or not receipts[one]],
         duplicated=[one for counts in (identities, effects, receipts) for one in counts if counts[one] > 1],
         half_applied=_half(records, account, (effects, receipts)) + ["stray"] * strays,
         mute_indexes=mute,
     )
+
+
+async def _is_near_itself(graph: Graph, memory_id: str) -> bool:
+    """Whether a search by the vector of a memory finds the memory."""
+    [[vector]] = await graph.read_typed(VECTOR, id=memory_id)
+    return [memory_id] in await graph.read(BY_LIKENESS, near=Search(vector, 3, open_only=True))
 
 
 def _effects(records: Mapping[str, Sequence[Kept]]) -> Iterator[str]:

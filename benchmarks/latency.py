@@ -2,10 +2,17 @@
 
     python -m benchmarks.latency --locomo FILE        one conversation per citizen
     python -m benchmarks.latency --nodes 50000 --links 250000
+    python -m benchmarks.latency --locomo FILE --base DIR --peer COMMAND
 
-Both may be given; every figure comes from one run on one store. It also prints the memory of this process with the
-embedder, the memory of the engine per turn, and the cost of the parts of a full stream without embedding and
-database (`benchmarks.stream_parts`). `--json` prints one line.
+The first two may be given together; every figure comes from one run on one store. It also prints the memory of
+this process with the embedder, the memory of the engine per turn, and the cost of the parts of a full stream
+without embedding and database (`benchmarks.stream_parts`). `--json` prints one line.
+
+With `--base`, another checkout of Substrate, or `--peer`, any other program, nothing of that is measured. Instead
+all are asked the same in turns, in one run, and the ratios are printed (`benchmarks.comparison`). LoCoMo is then
+its longest conversation. `--base` may be `NAME=DIR`, and both may be given several times. A base runs its own code
+with this interpreter; embeddings are those of `benchmarks/sides/word_vectors.py`, which cost next to nothing,
+unless `--embedding` names others. `--stores DIR` keeps the filled stores for the next run.
 """
 
 from __future__ import annotations
@@ -26,7 +33,9 @@ import orjson
 
 from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks import stream_parts
+from benchmarks.comparison import format_table, read_bases
 from benchmarks.footprint import bytes_per_turn
+from benchmarks.sides.stores import measure_sides
 from benchmarks.synthetic import World, build
 from orchestration import retrieval
 from orchestration.entity_extraction import extract
@@ -224,10 +233,21 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=0, help="links in each; default five a memory")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--base", action="append", default=[], help="another checkout, as DIR or NAME=DIR")
+    parser.add_argument(
+        "--peer", action="append", default=[], help="a command that prints its p50 in milliseconds"
+    )
+    parser.add_argument("--embedding", default="word_vectors:WordVectors", help="with --base: the embedding model")
+    parser.add_argument("--stores", type=Path, help="with --base: a directory that keeps the stores")
     arguments = parser.parse_args()
     if not arguments.locomo and not arguments.nodes:
         parser.error("give --locomo FILE, --nodes N, or both")
-    figures = asyncio.run(measure(arguments))
+    arguments.base = read_bases(arguments.base, parser.error)
+    compared = bool(arguments.base or arguments.peer)
+    figures = asyncio.run(measure_sides(arguments) if compared else measure(arguments))
+    if compared and not arguments.json:
+        sys.stdout.write("\n\n".join(format_table(*item) for item in figures.items()) + "\n")
+        return
     options = 0 if arguments.json else orjson.OPT_INDENT_2
     sys.stdout.write(orjson.dumps(figures, option=options).decode() + "\n")
 

@@ -33,7 +33,8 @@ from benchmarks.chat_answers import (
 from benchmarks.datasets import Conversation
 from benchmarks.recall import store
 from orchestration.question.reading import Question
-from orchestration.ranking.confidence import BARE_TYPES, HITS, Evidence, Hit, weigh_stems
+from orchestration.ranking.confidence import HITS, Evidence, Hit, weigh_stems
+from orchestration.ranking.texts import BARE_TYPES
 from orchestration.retrieval import RankedCandidates, rank_candidates
 from schemas.intention import RetrievalIntention
 from substrate.text import words

@@ -208,7 +208,7 @@ async def ask(
             shown = [node for node in stream.activation_tiers.ordered() if node.node_type == "Turn"]
             run.rankings.append([node.node_id.removeprefix(f"{conversation.id}:") for node in shown])
             run.milliseconds.append(stream.retrieval_latency_ms)
-            run.tokens.append(count(compact(stream, stream.temporal_dissonances)))
+            run.tokens.append(count(compact(stream)))
 
 
 async def answer(intention: RetrievalIntention, deps: Deps) -> ConsciousnessStream:

@@ -31,7 +31,7 @@ from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSet
 settings = Settings(
     upkeep=UpkeepSettings(**json.loads(sys.argv[6])),
     store=StoreSettings(data=Path(sys.argv[2]), url=sys.argv[3] or None, host=None),
-    embedding=EmbeddingSettings(embedding="benchmarks.serving:Hashing"),
+    embedding=EmbeddingSettings(embedding=sys.argv[7]),
     auth=AuthSettings(admin_key=sys.argv[4], rate_limit=sys.argv[5]),
 )
 uvicorn.run(create_service(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="critical", ws="none")
@@ -62,36 +62,37 @@ class Hashing(BaseEmbedding):
 
 
 class Served:
-    """A service on a data directory, or on the engine at `url`. `upkeep`: its settings of upkeep; none without."""
+    """A service on a data directory, or on the engine at `url`.
+
+    `upkeep`: its settings of upkeep; none without. `embedding`: its embedding model, by default a very cheap one.
+    """
 
     def __init__(
-        self, data: Path, url: str = "", *, rate_limit: str = "off", upkeep: Mapping[str, Any] = NO_UPKEEP
+        self,
+        data: Path,
+        url: str = "",
+        *,
+        rate_limit: str = "off",
+        upkeep: Mapping[str, Any] = NO_UPKEEP,
+        embedding: str = "benchmarks.serving:Hashing",
     ) -> None:
         self.data = data
         self._url = url
         self._rate_limit = rate_limit
         self._upkeep = json.dumps(dict(upkeep))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self._embedding = embedding
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
         """Start the service if it does not run, and wait until it is ready."""
         if self._process is None or self._process.poll() is not None:
-            given = (str(self.port), str(self.data), self._url, KEY, self._rate_limit, self._upkeep)
-            words = [sys.executable, "-c", SERVE, *given]
+            of_store = (str(self.port), str(self.data), self._url)
+            words = [sys.executable, "-c", SERVE, *of_store, KEY, self._rate_limit, self._upkeep, self._embedding]
             self._process = await asyncio.to_thread(
                 subprocess.Popen, words, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL
             )
-        give_up = time.monotonic() + START_LIMIT_S
-        async with self.client() as http:
-            while time.monotonic() < give_up:
-                with suppress(httpx.TransportError):
-                    if (await http.get("/health/ready")).status_code == 200:
-                        return
-                await asyncio.sleep(0.02)
-        raise RuntimeError("the service is not ready")
+        await wait_until_ready(self.port)
 
     @property
     def pid(self) -> int:
@@ -115,6 +116,25 @@ class Served:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             await asyncio.to_thread(self._process.wait, 30)
+
+
+def free_port() -> int:
+    """A port of this machine on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def wait_until_ready(port: int) -> None:
+    """Return when the service at this port is ready. Raises RuntimeError when it is not within a minute."""
+    give_up = time.monotonic() + START_LIMIT_S
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
+        while time.monotonic() < give_up:
+            with suppress(httpx.TransportError):
+                if (await http.get("/health/ready")).status_code == 200:
+                    return
+            await asyncio.sleep(0.02)
+    raise RuntimeError("the service is not ready")
 
 
 async def engine_pid(data: Path) -> int | None:

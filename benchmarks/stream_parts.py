@@ -43,7 +43,7 @@ from orchestration.traversal.probability import State
 from orchestration.validation import metadata_report
 from schemas.base import json_bytes
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.stream import ActivationTiers, ConsciousnessStream
 from schemas.temporal import END_OF_TIME, TemporalMode
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
@@ -68,7 +68,7 @@ class Case:
     """A question and the rows of its six queries: (level, rows, True for a search by likeness)."""
 
     intention: RetrievalIntention
-    lexicons: dict[Level, Lexicon]
+    lexicons: dict[GraphKey, Lexicon]
     answers: list[tuple[Level, list[Row], bool]]
 
     def candidates(self) -> Candidates:
@@ -151,7 +151,7 @@ def _activation(case: Case, found: Candidates) -> Activation:
     emotions, text = intention.current_emotions, intention.query_text
     resonant = normal_emotions(emotions) if emotions else read_emotions(text)
     state = State(intention.current_goal, emotions)
-    asker = Asker(Question(text), resonant, intention.reality_pressure, state)
+    asker = Asker(Question(text), resonant, state=state)
     return activate(found, case.lexicons, asker)
 
 
@@ -209,8 +209,8 @@ def parts(case: Case, clock: Clock) -> None:
     )
     tiers = ActivationTiers(focus=focus, peripheral=peripheral, background=background)
     graph = clock.part("traversal_graph", lambda: traversal.build_graph(order, tiers, links, options.state))
-    by_identity = {(node.level, node.node_id): node for node in order}
-    starts = [(node.level, node.node_id) for node in tiers.focus]
+    by_identity = {(node.graph_key, node.node_id): node for node in order}
+    starts = [(node.graph_key, node.node_id) for node in tiers.focus]
     clock.part("of_which_paths", lambda: suggested_paths(by_identity, graph.edges, starts))
     clock.part("energy", lambda: energy.energy_feedback_potential(links))
     clock.part("validation", lambda: metadata_report(order, links))

@@ -11,7 +11,7 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import natural_id
 from orchestration.writing import command_rows
 from schemas.commands import Relate, Remember
-from schemas.memory import Level, Source
+from schemas.memory import GraphKey, Level, Source, graph_fields
 from schemas.temporal import Instant, to_datetime
 from substrate.graphs.names import graph_name
 from substrate.store import writer
@@ -70,7 +70,7 @@ async def build(world: World, deps: Deps, now: Instant) -> None:
         await build_links(world, (level, number), deps, now)
 
 
-async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+async def build_memories(world: World, which: tuple[GraphKey, int], deps: Deps, now: Instant) -> None:
     """Write the memories of one graph; `which`: its level, and a number that varies the seed."""
     level, number = which
     graph = graph_name(level, world.citizen)
@@ -80,7 +80,7 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
     for place, text in enumerate(world.texts(world.nodes, world.seed + 10 * number)):
         command = Remember(
             id=f"{level}-{place}",
-            level=level,
+            **graph_fields(level),
             citizen_id=world.citizen,
             name=" ".join(text.split()[:3]),
             description=text,
@@ -102,7 +102,7 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
         await writer.remember(deps.graph(graph), writer.RowBatch(command_rows.without_receipts(rows), now))
 
 
-def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str, str]]:
+def links_of(world: World, which: tuple[GraphKey, int]) -> Iterator[tuple[str, str, str]]:
     """Yield the links of one graph: the id of each and the ids of its ends."""
     level, number = which
     rng = np.random.default_rng(world.seed + 1000 + number)
@@ -111,7 +111,7 @@ def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str,
         yield f"{natural_id(ends[0], _RELATIONS[place % 5], ends[1])}|{place}", *ends
 
 
-async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+async def build_links(world: World, which: tuple[GraphKey, int], deps: Deps, now: Instant) -> None:
     """Write the links of one graph between its memories."""
     level, number = which
     graph = graph_name(level, world.citizen)
@@ -119,7 +119,7 @@ async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: I
     rows = []
     for place, (link_id, source_id, target_id) in enumerate(links_of(world, which)):
         command = Relate(
-            level=level,
+            **graph_fields(level),
             citizen_id=world.citizen,
             source_id=source_id,
             target_id=target_id,

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.feedback import Learned
+from schemas.bounded_cache import BoundedCache
 from schemas.memory import HALF_LIVES, HalfLives
 from schemas.settings import AppraisalMode
 from schemas.temporal import Instant
@@ -21,6 +22,7 @@ from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings.embedder import Embedder
 from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
+from substrate.store.note_buffer import NoteBuffer
 
 type AfterErasure = Callable[[str | None], Awaitable[None]]
 """Called with the name of a graph from which something was erased; with None when that is not known any more."""
@@ -28,9 +30,9 @@ type AfterErasure = Callable[[str | None], Awaitable[None]]
 FAR: Final = 3
 """Default of `Deps.far`."""
 MOST_TURNS: Final = 100_000
-"""The turns of so many messages are kept in memory, about half a kilobyte each."""
-MOST_LESSONS: Final = 5_000
-"""So many lessons are kept in memory, about two kilobytes each."""
+"""So many conversations and turns are kept in memory, about half a kilobyte each."""
+LESSONS_BYTES: Final = 16 << 20
+"""Lessons take about two kilobytes each."""
 
 
 class Conversations:
@@ -58,9 +60,9 @@ class Conversations:
     def keep(self, citizen_id: str, episode_id: str, transcript: Sized) -> None:
         """Keep what is stored of the episode; the oldest others are dropped when there are too many turns."""
         self._kept[citizen_id, episode_id] = transcript
-        turns = sum(len(kept) for kept in self._kept.values())
+        turns = sum(1 + len(kept) for kept in self._kept.values())
         while turns > MOST_TURNS and len(self._kept) > 1:
-            turns -= len(self._kept.pop(next(iter(self._kept))))
+            turns -= 1 + len(self._kept.pop(next(iter(self._kept))))
 
 
 class KeptLearned:
@@ -71,7 +73,7 @@ class KeptLearned:
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._kept: dict[str, tuple[Instant, Learned]] = {}
+        self._kept = BoundedCache[tuple[Instant, Learned]](LESSONS_BYTES)
 
     @asynccontextmanager
     async def turn(self, graph: str) -> AsyncIterator[None]:
@@ -86,12 +88,8 @@ class KeptLearned:
         return learned if at == changed_at else None
 
     def keep(self, graph: str, changed_at: Instant, learned: Learned) -> None:
-        """Keep it; the oldest others are dropped when there are too many lessons."""
-        self._kept.pop(graph, None)
-        self._kept[graph] = (changed_at, learned)
-        lessons = sum(len(kept.lessons) for _, kept in self._kept.values())
-        while lessons > MOST_LESSONS and len(self._kept) > 1:
-            lessons -= len(self._kept.pop(next(iter(self._kept)))[1].lessons)
+        """Keep it; others are dropped when there are too many lessons."""
+        self._kept.keep(graph, (changed_at, learned))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class Deps:
     counts half in a waking. `half_lives`: of energy, as answers show it; None: they do not. `conversations`: whose
     turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
     directory in which mirrors are kept in step, and `erased`: what takes erased memories out of them. `learned`:
-    what feedback teaches, as it was last read.
+    what feedback teaches, as it was last read. `notes`: of streams, until they are stored.
     """
 
     connection: Connection
@@ -123,6 +121,7 @@ class Deps:
     erased: AfterErasure | None = None
     conversations: Conversations = field(default_factory=Conversations)
     learned: KeptLearned = field(default_factory=KeptLearned)
+    notes: NoteBuffer = field(default_factory=NoteBuffer)
 
     def graph(self, name: str) -> Graph:
         """A handle for the graph; the graph itself need not exist."""

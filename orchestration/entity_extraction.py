@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.recall import recalled_lexicon
 from orchestration.question import entity_prompt
 from orchestration.question.lexicon import (
     Entity,
@@ -27,9 +28,10 @@ from orchestration.question.lexicon import (
 from orchestration.question.reading import Question
 from schemas.errors import Fault, StoreTimeout
 from schemas.language_model import ModelCall
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from substrate.connection.errors import GraphMissing
-from substrate.graphs.graph import Graph
+from substrate.connection.kept_reads import Reads
+from substrate.graphs.graph import UNKEPT, Graph
 from substrate.inference.language.model import ModelRequest
 from substrate.store.lexicon import LexiconRows, look_up
 from substrate.store.vocabulary import Vocabulary, merge_vocabularies, read_vocabulary
@@ -42,7 +44,7 @@ class Extraction(NamedTuple):
     `embedding` is empty when no embedder is configured.
     """
 
-    lexicons: Mapping[Level, Lexicon]
+    lexicons: Mapping[GraphKey, Lexicon]
     embedding: list[float]
     model_calls: tuple[ModelCall, ...] = ()
 
@@ -71,33 +73,45 @@ async def extract(question: Question, view: View, deps: Deps) -> Extraction:
 
 async def _look_up_and_embed(
     question: Question, view: View, deps: Deps
-) -> tuple[dict[Level, Lexicon], list[float]]:
+) -> tuple[dict[GraphKey, Lexicon], list[float]]:
     """Which names are left out of the embedding depends on the lexicons."""
     lexicons = await look_up_lexicons(question.text, view, content=question.content)
     apart = lexicons.values() if deps.channel_weights.named_apart else ()
     return lexicons, await deps.embedder.embed_query(embedding_text(question.content, apart))
 
 
-async def look_up_lexicons(text: str, view: View, *, content: str | None = None) -> dict[Level, Lexicon]:
+async def look_up_lexicons(text: str, view: View, *, content: str | None = None) -> dict[GraphKey, Lexicon]:
     """The lexicon of each graph of the view. Names are looked for in the text, words in its `content`."""
     language = word_language(text)
     words = query_words(text if content is None else content, language)
     lookups = (
-        look_up_lexicon(target.graph, text, words, past=target.past, language=language)
+        look_up_lexicon(target.graph, text, words, past=target.past, language=language, reads=target.reads)
         for target in view.targets.values()
     )
-    return dict(zip(view.targets, await asyncio.gather(*lookups), strict=True))
+    lexicons = dict(zip(view.targets, await asyncio.gather(*lookups), strict=True))
+    if view.recall is None:
+        return lexicons
+    then = view.recall.words
+    return {key: recalled_lexicon(lexicon, then.get(key)) for key, lexicon in lexicons.items()}
 
 
 async def look_up_lexicon(
-    graph: Graph, text: str, words: Sequence[str], *, past: bool, language: str = DEFAULT_LANGUAGE
+    graph: Graph,
+    text: str,
+    words: Sequence[str],
+    *,
+    past: bool,
+    language: str = DEFAULT_LANGUAGE,
+    reads: Reads = UNKEPT,
 ) -> Lexicon:
     """The lexicon of one graph; a fallback when the lookup failed or was late, so that likeness carries the level.
+
+    `reads`: what is kept of the graph.
 
     Raises Unavailable when the engine does not answer.
     """
     try:
-        rows = await _look_up_rows(graph, text, words, past=past, language=language)
+        rows = await _look_up_rows(graph, text, words, past=past, language=language, reads=reads)
     except GraphMissing:
         return Lexicon()
     except (StoreTimeout, Fault):
@@ -106,20 +120,26 @@ async def look_up_lexicon(
 
 
 async def _look_up_rows(
-    graph: Graph, text: str, words: Sequence[str], *, past: bool, language: str = DEFAULT_LANGUAGE
+    graph: Graph,
+    text: str,
+    words: Sequence[str],
+    *,
+    past: bool,
+    language: str = DEFAULT_LANGUAGE,
+    reads: Reads = UNKEPT,
 ) -> LexiconRows:
     """Only for words that the graph does not hold it is asked again: for names that sound alike."""
     phrases, queries = list_phrases(text), build_name_queries(words)
     forms = {word: search_form(word, language) for word in words}
     searched = list(dict.fromkeys(forms.values()))
-    rows = await look_up(graph, words=searched, phrases=phrases, name_queries=queries, past=past)
+    rows = await look_up(graph, words=searched, phrases=phrases, name_queries=queries, past=past, reads=reads)
     rows = rows._replace(
         records={word: rows.records[form] for word, form in forms.items() if form in rows.records},
         past_records={word: rows.past_records[form] for word, form in forms.items() if form in rows.past_records},
     )
     unknown = [word for word in words if not rows.records.get(word) and not rows.past_records.get(word)]
     if queries := build_fuzzy_queries(unknown):
-        more = await look_up(graph, words=(), phrases=(), name_queries=queries, past=past)
+        more = await look_up(graph, words=(), phrases=(), name_queries=queries, past=past, reads=reads)
         return rows._replace(names=rows.names + more.names)
     return rows
 
@@ -127,7 +147,7 @@ async def _look_up_rows(
 async def suggest_names(text: str, view: View, deps: Deps) -> Suggestion:
     """Ask the language model, if there is one, which names the question means; no longer than its deadline."""
     model = deps.language_model
-    if model is None or not model.question_seconds or not view.targets:
+    if model is None or not model.question_seconds or not view.targets or view.recall is not None:
         return Suggestion()
     kinds = await asyncio.gather(*(_read_vocabulary(target.graph) for target in view.targets.values()))
     question = ModelRequest(
@@ -146,7 +166,9 @@ async def _read_vocabulary(graph: Graph) -> Vocabulary:
         return Vocabulary()
 
 
-async def add_suggested(lexicons: dict[Level, Lexicon], names: Sequence[str], view: View) -> dict[Level, Lexicon]:
+async def add_suggested(
+    lexicons: dict[GraphKey, Lexicon], names: Sequence[str], view: View
+) -> dict[GraphKey, Lexicon]:
     """The lexicons with the memories that these names mean; a name that no memory has means nothing."""
     targets = [view.targets[level] for level in lexicons]
     entities = await asyncio.gather(

@@ -10,9 +10,9 @@ from orchestration.dependencies import Deps
 from orchestration.mind.feedback import citizen_graph, record_of, stored_lesson
 from orchestration.ranking.feedback import NOTHING_LEARNED, Lesson, draw_lesson, question_words
 from orchestration.retrieval import rank_candidates
-from schemas.citizen import Feedback, FeedbackRecord
 from schemas.errors import Conflict, InvalidRequest
 from schemas.intention import RetrievalIntention
+from schemas.mind.feedback import Feedback, FeedbackRecord
 from schemas.temporal import Instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -84,12 +84,12 @@ def _find_before(told: Sequence[StoredFeedback], again: StoredFeedback) -> Store
 
 async def _check_known(citizen_id: str, feedback: Feedback, deps: Deps) -> None:
     """Raises InvalidRequest that names each id that is no memory of the levels asked."""
-    names = [graph_name(level, citizen_id) for level in feedback.query_levels]
+    names = [graph_name(key, citizen_id) for key in feedback.graphs]
     exists = await asyncio.gather(*map(deps.graphs.for_reading, names))
     graphs = [deps.graph(name) for name, there in zip(names, exists, strict=True) if there]
     ids = [*feedback.used, *feedback.wrong]
     known = set().union(*await asyncio.gather(*(reader.read_fingerprints(graph, ids) for graph in graphs)))
-    levels = ", ".join(feedback.query_levels)
+    levels = ", ".join(feedback.graphs)
     faults: list[str] = []
     for field, given in (("used", feedback.used), ("wrong", feedback.wrong)):
         unknown = [(place, name) for place, name in enumerate(given) if name not in known]
@@ -101,7 +101,7 @@ async def _check_known(citizen_id: str, feedback: Feedback, deps: Deps) -> None:
 async def _ask_again(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) -> Lesson:
     """What the answer without any feedback teaches: so a lesson does not depend on those before it."""
     asked = feedback.model_dump(
-        include={"query_text", "query_levels", "as_of_time", "known_at"}, exclude_none=True
+        include={"query_text", "query_levels", "collectives", "as_of_time", "known_at"}, exclude_none=True
     )
     intention = RetrievalIntention(citizen_id=citizen_id, **asked)
     ranked = await rank_candidates(intention, deps, now, learned=NOTHING_LEARNED)

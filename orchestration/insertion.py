@@ -140,7 +140,7 @@ async def _refuse_ended(timed: TimedCommand, deps: Deps) -> WriteReceipt | None:
 
 
 async def _has_receipt(command: Command, deps: Deps) -> bool:
-    graph = graph_name(command.level, command.citizen_id)
+    graph = graph_name(command.graph_key, command.citizen_id)
     if command.command_id is None or not await deps.graphs.for_reading(graph):
         return False
     return bool(await reader.receipts(deps.graph(graph), [command.command_id]))
@@ -150,7 +150,7 @@ async def _apply_runs(timed: Run, deps: Deps, whole: str | None) -> list[WriteRe
     applied: list[WriteReceipt] = []
     for run in _runs(timed, parts=whole is not None):
         first, now = run[0]
-        graph = graph_name(first.level, first.citizen_id)
+        graph = graph_name(first.graph_key, first.citizen_id)
         destination = Destination(deps.graph(graph), deps, whole)
         if isinstance(first, Remember):
             await deps.graphs.for_writing(graph, now)
@@ -180,7 +180,7 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
         command = timed_command.command
         limit = _ROWS_AT_ONCE.get(type(command), 1)
         has_own_id = isinstance(command, Relate) and command.id is not None
-        key = (type(command), command.level, command.citizen_id, has_own_id)
+        key = (type(command), command.graph_key, command.citizen_id, has_own_id)
         ids = _ids(command, parts=parts)
         if run and (key != run_key or len(run) >= limit or ids & run_ids):
             yield run
@@ -258,7 +258,7 @@ async def _recognise(
         command = commands[position]
         try:
             if command.command_id is None:
-                recognised[position] = receipts.rebuild_from_row(row, command.level)
+                recognised[position] = receipts.rebuild_from_row(row, command.graph_key)
             else:
                 recognised[position] = receipts.repeat_receipt(command, stored[command.command_id])
         except Refusal as refusal:  # a command with other content was sent under this id at the same time

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from orchestration.mind.decay import FOR_DECAY, NO_DECAY, Decay, columns_of
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.ranking.consciousness_score import Score
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
+from schemas.memory import (
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    Contest,
+    GraphKey,
+    Passage,
+    collective_of,
+    level_of,
+)
 from schemas.temporal import AFTER_ALL, Instant, to_datetime
 from substrate.store import rows
 from substrate.store.search import LINK_START, NODE_START
+
+type Contests = Mapping[tuple[GraphKey, str], tuple[Contest, ...]]
+"""Who contests shared memories, by graph and id."""
+NO_CONTESTS: Final[Contests] = MappingProxyType({})
 
 
 def enrich_memories(
@@ -23,11 +36,13 @@ def enrich_memories(
     *,
     explain: bool,
     decay: Decay = NO_DECAY,
+    contested: Contests = NO_CONTESTS,
 ) -> dict[Key, ConsciousnessNode]:
     """The memories of the scores, in their order; with `explain` also each part and term of each score."""
     memories = [candidates.memories[score.key] for score in scores]
     columns: dict[str, Iterable[Any]] = {
-        "level": [score.key[0] for score in scores],
+        "level": [level_of(score.key[0]) for score in scores],
+        "collective": [collective_of(score.key[0]) for score in scores],
         "retrieval_source": [
             f"{memory.key[0]}_{'graph' if memory.likeness is None else 'vector'}" for memory in memories
         ],
@@ -41,6 +56,8 @@ def enrich_memories(
     columns["overtaken_by"] = [None if key is None else key[1] for key in later]
     columns["overtaken_at"] = [None if key is None else _began(candidates.memories[key]) for key in later]
     columns["duplicates"] = [activation.duplicates.get(score.key, ()) for score in scores]
+    if contested:
+        columns["contested"] = [contested.get(score.key[:2], ()) for score in scores]
     if explain:
         columns["score_terms"] = [_score_terms(activation.parts[score.key], score) for score in scores]
     columns |= columns_of(decay, *(_column(memories, name) for name in FOR_DECAY))
@@ -65,7 +82,8 @@ def enrich_links(
 ) -> list[ConsciousnessRelationship]:
     """The links as they were known at `known_to`: one that was closed then or later is still open."""
     ends: dict[str, Iterable[Any]] = {
-        "level": [link.level for link in links],
+        "level": [level_of(link.graph_key) for link in links],
+        "collective": [collective_of(link.graph_key) for link in links],
         "source_id": [link.source for link in links],
         "target_id": [link.target for link in links],
     }

@@ -16,15 +16,17 @@ from orchestration.graph_queries.events import with_event_periods
 from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.filters import FilterReading, read_filters
+from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.mind.decay import Decay
 from orchestration.mind.feedback import learned_factors, read_learned
 from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
-from orchestration.ranking.activation import Activation, Asker, activate
+from orchestration.question.time_expressions import NamedPeriod
+from orchestration.ranking.activation import Activation, Asker, activate, in_order
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
-from orchestration.ranking.consciousness_score import FOCUS
+from orchestration.ranking.consciousness_score import FOCUS, REALITY_PRESSURE
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.ranking.generalisations import with_preference
 from orchestration.ranking.plurality import with_plurality
@@ -34,12 +36,15 @@ from orchestration.stream_completion import (
     StageTimer,
     add_versions,
     complete,
+    known_scope,
     let_others_run,
+    read_contested,
     read_on_mind,
 )
 from orchestration.traversal.probability import State
 from schemas.intention import RetrievalIntention, find_zone
 from schemas.language_model import ModelCall
+from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
 from substrate.emotions import normal_emotions
@@ -64,41 +69,53 @@ class RankedCandidates(NamedTuple):
     timer: StageTimer
     filtered: FilterReading
     learned: Learned = NOTHING_LEARNED
+    event_periods: tuple[NamedPeriod, ...] = ()
 
 
 async def retrieve_consciousness_context(
-    intention: RetrievalIntention, deps: Deps, now: Instant
+    intention: RetrievalIntention, deps: Deps, now: Instant, *, recall: Recall | None = None
 ) -> ConsciousnessStream:
     """The stream for an intention (003, component 7, task 2).
 
     A level whose graph does not exist is empty; a query that fails or is late is named in `degraded`.
     Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings,
-    InvalidRequest when it is to be ordered by a model that is not configured.
+    InvalidRequest when it is to be ordered by a model that is not configured. `recall`: what it found when it was
+    asked at `now` before; such a stream is not noted and changes no energy.
     """
-    ranked = await rank_candidates(intention, deps, now)
+    ranked = await rank_candidates(intention, deps, now, recall=recall)
     view, candidates, timer = ranked.view, ranked.candidates, ranked.timer
     await let_others_run()
     timer.end("activation")
     async with deps.connection.questions.turn():
         versions = await add_versions(intention, ranked.asker, candidates, ranked.activation, view=view)
+        if recall is not None:
+            versions = versions._replace(activation=in_order(versions.activation, recall.order))
         timer.end("records")
         on_mind = await read_on_mind(intention, versions.activation, view)
-        report = replace(build_report(intention, ranked, versions, deps), on_mind=on_mind)
+        contested = await read_contested(intention, candidates, versions.activation, view)
+        report = replace(build_report(intention, ranked, versions, deps), on_mind=on_mind, contested=contested)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")
-        return await complete(stream, intention, view, deps, timer=timer)
+        found = take_recall(ranked)
+        return await complete(stream, intention, view, deps, timer=timer, found=found, learned=ranked.learned)
 
 
 async def rank_candidates(
-    intention: RetrievalIntention, deps: Deps, now: Instant, *, learned: Learned | None = None
+    intention: RetrievalIntention,
+    deps: Deps,
+    now: Instant,
+    *,
+    learned: Learned | None = None,
+    recall: Recall | None = None,
 ) -> RankedCandidates:
     """From reading the question to the order of the memories that were found. Raises as the whole retrieval.
 
     `learned`: what feedback teaches; None for that of the citizen.
     """
-    scope, timer = choose_scope(intention, now), StageTimer()
-    view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
+    scope, timer = choose_scope(intention, now) if recall is None else recall.scope, StageTimer()
+    view = await open_view(intention.citizen_id, intention.graphs, scope, deps, now=now)
+    view = view._replace(recall=recall)
     timer.end("open")
     moment = scope.moment(now)
     zone = find_zone(intention.time_zone)
@@ -106,10 +123,11 @@ async def rank_candidates(
     extraction, filtered, own = await asyncio.gather(
         extract(question, view, deps),
         read_filters(intention.filters, view),
-        read_learned(intention.citizen_id, scope, deps),
+        read_learned(intention.citizen_id, scope, deps, changed_at=feedback_changed_at(view)),
     )
     learned = own if learned is None else learned
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
+    named = len(question.periods)
     question, event_results = await with_event_periods(question, lexicons, view, deps, zone=zone)
     timer.end("embed_and_extract")
     requests = prepare_queries(
@@ -117,13 +135,15 @@ async def rank_candidates(
     )
     emotions = intention.current_emotions
     resonant = normal_emotions(emotions) if emotions else read_emotions(question.text)
-    asker = Asker(question, resonant, intention.reality_pressure, State(intention.current_goal, emotions))
+    pressure = REALITY_PRESSURE if intention.reality_pressure is None else intention.reality_pressure
+    asker = Asker(question, resonant, pressure, State(intention.current_goal, emotions))
     async with deps.connection.questions.turn():
-        results = await run_all(requests)
+        results = await run_all(as_recalled(requests, recall))
         timer.end("six_queries")
         candidates = collect_candidates(results, lexicons, scope.known.end)
         activation = activate(candidates, lexicons, asker, deps.channel_weights, learned=learned)
-        answers = [score for score in activation.order if score.key not in activation.instructions]
+        instructions = activation.instructions
+        answers = [score for score in activation.order if score.key not in instructions]
         evidence = gather_evidence(question, candidates, answers, lexicons)
         activation = with_preference(activation, candidates, intention.prefer)
         if intention.plurality is not None:
@@ -132,6 +152,8 @@ async def rank_candidates(
     if intention.rerank is not None:
         activation, calls = await rerank(activation, candidates, deps, method=intention.rerank, text=question.text)
         model_calls += calls
+    if recall is not None:
+        activation = in_order(activation, recall.order)
     return RankedCandidates(
         view,
         asker,
@@ -144,6 +166,23 @@ async def rank_candidates(
         timer,
         filtered,
         learned,
+        question.periods[named:],
+    )
+
+
+def feedback_changed_at(view: View) -> Instant | None:
+    """When the feedback of the citizen last changed; None where its own graph was not asked for that."""
+    own = view.targets.get(Level.N1)
+    return None if own is None else own.feedback_at
+
+
+def take_recall(ranked: RankedCandidates) -> Recall:
+    """What the searches found and counted, to ask the same again."""
+    return Recall(
+        known_scope(ranked.view, ranked.candidates),
+        take_hits(ranked.results),
+        take_words(ranked.extraction.lexicons),
+        ranked.event_periods,
     )
 
 

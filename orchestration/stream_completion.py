@@ -10,27 +10,36 @@ from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
+from orchestration.assembly.excerpt import stems_of
+from orchestration.assembly.fitting import fit
+from orchestration.assembly.options import budget_of
 from orchestration.assembly.stream import select
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.recall import Recall
 from orchestration.graph_queries.six_queries import shared_values
+from orchestration.metadata_enrichment import Contests
 from orchestration.mind.dissonance import HISTORICAL
 from orchestration.mind.state import with_feedback
+from orchestration.mind.stream_mind import with_mind
+from orchestration.mind.stream_notes import note_stream
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
 from orchestration.ranking.candidates import Candidates, Key
-from orchestration.traversal.paths import level_of
+from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
+from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.memory import ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessRelationship, GraphKey, Level, level_of
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
-from schemas.temporal import END_OF_TIME
-from substrate.graphs.graph import Graph, GraphTarget
+from schemas.temporal import END_OF_TIME, Period, Scope
+from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
 from substrate.store.feelings import read_links_on_mind
-from substrate.store.search import RECORDS_OF, VersionRow, read_records
+from substrate.store.records import RECORDS_OF, VersionRow, read_records
+from substrate.store.sharing import read_contests
 
 MAX_VERSIONS: Final = 50
 """Other versions of one memory that are added: those next in time to the selected ones, then the newest."""
@@ -79,7 +88,7 @@ async def add_versions(
     """
     if intention.temporal_mode not in HISTORICAL:
         return AddedVersions(activation)
-    levels, limit = intention.query_levels, intention.max_results_per_level
+    levels, limit = list(dict.fromkeys(map(level_of, intention.graphs))), intention.max_results_per_level
     selected = select(candidates, activation.order, levels, limit).keys()
     values = shared_values(intention, view.scope)
     results = await run_all(version_requests(selected, candidates, view.targets, values))
@@ -87,8 +96,8 @@ async def add_versions(
     added: list[Key] = []
     for result in results:
         records = read_records(result.rows)
-        added += candidates.add_versions(result.level, [record.columns for record in records], selected)
-        notes += left_out_notes(result.level, records)
+        added += candidates.add_versions(result.key, [record.columns for record in records], selected)
+        notes += left_out_notes(result.key, records)
     memories = [candidates.memories[key] for key in sorted(added)]
     scores = consciousness_score.consciousness_scores(
         memories, [0.0] * len(memories), asker.emotions, asker.pressure, inferred=False
@@ -101,17 +110,17 @@ async def add_versions(
 def version_requests(
     selected: Iterable[Key],
     candidates: Candidates,
-    targets: Mapping[Level, GraphTarget],
+    targets: Mapping[GraphKey, GraphTarget],
     values: Mapping[str, Any],
 ) -> list[QueryRequest]:
-    """One query a level: the versions of the memories selected, those next in time to them first.
+    """One query a graph: the versions of the memories selected, those next in time to them first.
 
     `values`: the parameters of time scope and filters.
     """
     keys = sorted(selected)
     requests = []
-    for level, target in targets.items():
-        memories = [candidates.memories[key] for key in keys if key[0] is level]
+    for graph, target in targets.items():
+        memories = [candidates.memories[key] for key in keys if key[0] == graph]
         touching = {int(memory.get(name)) for memory in memories for name in ("created_at", "expired_at")}
         version_values = {
             **values,
@@ -125,7 +134,7 @@ def version_requests(
     return requests
 
 
-def left_out_notes(level: Level, records: Sequence[VersionRow]) -> list[str]:
+def left_out_notes(graph: GraphKey, records: Sequence[VersionRow]) -> list[str]:
     """One note on the memories that have more versions than were added; none when all were."""
     stored = {record.memory_id: record.records for record in records}
     added = Counter(record.memory_id for record in records)
@@ -133,7 +142,7 @@ def left_out_notes(level: Level, records: Sequence[VersionRow]) -> list[str]:
     if not cut:
         return []
     counts = [
-        f"of {memory_id} ({level}) {added[memory_id]} of {stored[memory_id]} records came along"
+        f"of {memory_id} ({graph}) {added[memory_id]} of {stored[memory_id]} records came along"
         for memory_id in cut[:MAX_NAMED]
     ]
     more = len(cut) - MAX_NAMED
@@ -147,7 +156,7 @@ async def read_on_mind(
     """The links of the memories in focus, where the stream acts on the energy; none where they come too late."""
     if not intention.apply_feedback:
         return []
-    ids: dict[Level, list[str]] = {}
+    ids: dict[GraphKey, list[str]] = {}
     for score in activation.order[: consciousness_score.FOCUS]:
         ids.setdefault(score.key[0], []).append(score.key[1])
     try:
@@ -159,6 +168,31 @@ async def read_on_mind(
     return list(chain.from_iterable(links))
 
 
+async def read_contested(
+    intention: RetrievalIntention | StateBasedRetrieval,
+    candidates: Candidates,
+    activation: Activation,
+    view: View,
+) -> Contests:
+    """Who contests the shared memories that may be shown, in the scope; nobody where a graph answers too late."""
+    if all(score.key[0] == Level.N1 for score in activation.order):
+        return {}
+    levels = list(dict.fromkeys(map(level_of, intention.graphs)))
+    selected = select(candidates, activation.order, levels, intention.max_results_per_level).keys()
+    ids: dict[GraphKey, dict[str, None]] = {}
+    for graph, memory_id, _ in selected:
+        if graph != Level.N1:
+            ids.setdefault(graph, {})[memory_id] = None
+    targets = [view.targets[key] for key in ids]
+    try:
+        found = await asyncio.gather(
+            *(read_contests(each.graph, sorted(ids[each.key]), view.scope, past=each.past) for each in targets)
+        )
+    except (StoreTimeout, Fault):
+        return {}
+    return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}
+
+
 async def complete(
     stream: ConsciousnessStream,
     intention: RetrievalIntention | StateBasedRetrieval,
@@ -166,17 +200,36 @@ async def complete(
     deps: Deps,
     *,
     timer: StageTimer,
+    found: Recall,
+    learned: Learned = NOTHING_LEARNED,
 ) -> ConsciousnessStream:
-    """The stream with the coherence of its paths, energy feedback if asked for, and its times (003, 4).
+    """The stream with the coherence of its paths, its id, energy feedback if asked for, and its times (003, 4).
 
+    What was asked, `found` and shown is noted. `learned`: what ranked it beside the weights of the channels.
     Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
     """
-    if stream.traversal_graph.suggested_paths:
-        stream = await add_coherence(stream, view)
-    if intention.apply_feedback:
-        stream = await with_feedback(stream, intention.current_energy, deps, view.now)
+    coherent, told = await asyncio.gather(add_coherence(stream, view), with_mind(stream, intention, view, deps))
+    stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
+    words = stems_of(_asked_text(intention))
+    stream = fit(stream, intention.form, budget_of(intention), parts=intention.parts, words=words)
+    if view.recall is None:
+        stream = note_stream(stream, intention, view, deps, found=found, learned=learned)
+        if intention.apply_feedback:
+            stream = await with_feedback(stream, intention.current_energy, deps, view.now)
     timer.end("completion")
     return stream.model_copy(update={"retrieval_latency_ms": timer.total(), "stage_ms": timer.spent})
+
+
+def _asked_text(asked: RetrievalIntention | StateBasedRetrieval) -> str:
+    """The words that an answer is about: the question, or the goal of a waking."""
+    return asked.query_text if isinstance(asked, RetrievalIntention) else asked.current_goal or ""
+
+
+def known_scope(view: View, candidates: Candidates) -> Scope:
+    """What the stream saw, as of the last change that it knew: what was written meanwhile may be among it."""
+    valid, known = view.scope
+    known_at = max([view.now, *(int(memory.get("created_at")) for memory in candidates.memories.values())])
+    return Scope(valid, Period(min(known.start, known_at), min(known.end, known_at + 1)))
 
 
 async def let_others_run() -> None:
@@ -187,30 +240,28 @@ async def let_others_run() -> None:
 async def add_coherence(stream: ConsciousnessStream, view: View) -> ConsciousnessStream:
     """The stream with the coherence of each path: the mean cosine of neighbours, in [0, 1].
 
-    A path with a memory that has no embedding, or whose cosines came too late, keeps the share of stems that its
-    neighbours have in common.
+    Without paths it is unchanged. A path with a memory that has no embedding, or whose cosines came too late,
+    keeps the share of stems that its neighbours have in common.
     """
-    wanted: dict[Level, set[Pair]] = {}
+    wanted: dict[GraphKey, set[Pair]] = {}
     for path in stream.traversal_graph.suggested_paths:
-        wanted.setdefault(level_of(path), set()).update(_neighbours(path))
-    cosines = await asyncio.gather(
-        *(_cosines(view.targets[level].graph, pairs) for level, pairs in wanted.items())
-    )
+        wanted.setdefault(graph_of(path), set()).update(_neighbours(path))
+    cosines = await asyncio.gather(*(_cosines(view.targets[level], pairs) for level, pairs in wanted.items()))
     return with_coherence(stream, dict(zip(wanted, cosines, strict=True)))
 
 
 def with_coherence(
-    stream: ConsciousnessStream, cosines: Mapping[Level, Mapping[Pair, float]]
+    stream: ConsciousnessStream, cosines: Mapping[GraphKey, Mapping[Pair, float]]
 ) -> ConsciousnessStream:
     """The stream with the coherence of each path whose neighbours all have a cosine."""
     graph = stream.traversal_graph
-    paths = tuple(_coherent_path(path, cosines[level_of(path)]) for path in graph.suggested_paths)
+    paths = tuple(_coherent_path(path, cosines[graph_of(path)]) for path in graph.suggested_paths)
     return stream.model_copy(update={"traversal_graph": graph.model_copy(update={"suggested_paths": paths})})
 
 
-async def _cosines(graph: Graph, pairs: set[Pair]) -> Mapping[Pair, float]:
+async def _cosines(target: GraphTarget, pairs: set[Pair]) -> Mapping[Pair, float]:
     try:
-        return await reader.read_similarities(graph, sorted(pairs))
+        return await reader.read_similarities(target.graph, sorted(pairs), target.reads)
     except (StoreTimeout, Fault):
         return {}
 

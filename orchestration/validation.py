@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from schemas.base import to_columns
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey, ResolutionState, Source
 from schemas.validation import (
     CONDITIONAL,
     IMPORTANT,
@@ -133,7 +133,7 @@ class Verdict(NamedTuple):
     completeness: float
 
 
-type RecordKey = tuple[Level, str, int]
+type RecordKey = tuple[GraphKey, str, int]
 """A memory record: level, id, version."""
 type Columns = Mapping[str, Sequence[Any]]
 type Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -153,9 +153,9 @@ def memory_verdicts(
     """
     distinct: dict[RecordKey, ConsciousnessNode] = {}
     for node in nodes:
-        distinct.setdefault((node.level, node.node_id, node.version), node)
+        distinct.setdefault((node.graph_key, node.node_id, node.version), node)
     of_nodes, of_links = _judge_nodes(list(distinct.values())), _judge_links(links)
-    number: dict[tuple[Level, str], int] = {}
+    number: dict[tuple[GraphKey, str], int] = {}
     numbers = [number.setdefault(key[:2], len(number)) for key in distinct]
     ends = _link_ends(links, number)
 
@@ -181,10 +181,12 @@ class _LinkEnds(NamedTuple):
     link: Places
 
 
-def _link_ends(links: Sequence[ConsciousnessRelationship], number: Mapping[tuple[Level, str], int]) -> _LinkEnds:
+def _link_ends(
+    links: Sequence[ConsciousnessRelationship], number: Mapping[tuple[GraphKey, str], int]
+) -> _LinkEnds:
     """The ends at the numbered memories; a loop has one end."""
-    sources = np.array([number.get((link.level, link.source_id), -1) for link in links], np.intp)
-    targets = np.array([number.get((link.level, link.target_id), -1) for link in links], np.intp)
+    sources = np.array([number.get((link.graph_key, link.source_id), -1) for link in links], np.intp)
+    targets = np.array([number.get((link.graph_key, link.target_id), -1) for link in links], np.intp)
     ends = np.concatenate((sources, np.where(targets == sources, -1, targets)))
     return _LinkEnds(ends[ends >= 0], np.tile(np.arange(len(links)), 2)[ends >= 0])
 
@@ -276,17 +278,17 @@ def metadata_report(
     As in 003, a memory with warnings may be fully valid. Graded is what was given: a memory by the mean of its
     links of which a writer gave anything, else by itself. Without memories: zeros, and the grade poor.
     """
-    distinct = {(node.level, node.node_id, node.version): node for node in nodes}
+    distinct = {(node.graph_key, node.node_id, node.version): node for node in nodes}
     verdicts = memory_verdicts(distinct.values(), links)
     faulty = [key[1] for key, verdict in verdicts.items() if not verdict.valid]
     total = len(verdicts)
     inferred: Counter[str] = Counter()
-    of_links: dict[tuple[Level, str], list[float]] = {}
+    of_links: dict[tuple[GraphKey, str], list[float]] = {}
     for link in links:
         given = given_of_link(vars(link))
         inferred.update(given.inferred)
         for end in {link.source_id, link.target_id} if given.share else ():
-            of_links.setdefault((link.level, end), []).append(given.share)
+            of_links.setdefault((link.graph_key, end), []).append(given.share)
     shares: list[float] = []
     for key, node in distinct.items():
         own = given_of_memory(vars(node))

@@ -7,15 +7,16 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from schemas.base import CitizenId, Frozen, Whole
+from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Filtered, Levels, Plural, QueryText
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import Collective, ConsciousnessNode, InGraph, Level
 from schemas.temporal import KnownMoment, Moment
 
 MAX_CHARS = 1_000_000
 """More than the candidates of all levels usually have."""
 
 
-class TagWalk(Plural, Filtered):
+class TagWalk(Plural, Filtered, AsksGraphs):
     """A question, and how many characters the answer may fill: 70 % of them direct hits (001).
 
     A memory counts the characters of its text and of its speaker, or else its name. `as_of_time` sets both time
@@ -34,7 +35,7 @@ class TagWalk(Plural, Filtered):
     query_levels: Levels = ALL_LEVELS
 
 
-class Bridge(Frozen):
+class Bridge(InGraph, Frozen):
     """A tag (`#tag`), a bucket (`@bucket`) or a made tag (`~tag`) of the direct hits that the walk follows.
 
     `memories`: how many have it, given or made. `weight`, in [0, 1]: the mean relevance of these memories, damped
@@ -43,6 +44,7 @@ class Bridge(Frozen):
 
     name: str
     level: Level
+    collective: Collective = None
     memories: int
     weight: float
 

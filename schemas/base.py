@@ -179,9 +179,14 @@ Emotions = Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=
 
 
 class Frozen(BaseModel):
-    """An immutable model."""
+    """An immutable model. Its validator is built at its first use: a call of the command line needs few."""
 
-    model_config = ConfigDict(frozen=True, use_enum_values=False, json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        frozen=True,
+        use_enum_values=False,
+        json_schema_serialization_defaults_required=True,
+        defer_build=True,
+    )
 
     @classmethod
     def unchecked(cls, values: dict[str, Any]) -> Self:
@@ -209,6 +214,12 @@ class Frozen(BaseModel):
             for fields, value in zip(rows, column, strict=False):
                 fields[name] = value
         return [_construct(cls, fields, names) for fields in rows]
+
+
+class Sparse(Frozen):
+    """A value of which a stream leaves out each optional field that has its default."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
 
 def to_columns(values: Sequence[Frozen], names: Sequence[str]) -> dict[str, Sequence[Any]]:

@@ -7,6 +7,7 @@ SubstrateError
 │   ├── Forbidden          403  the key may not do this
 │   ├── ForeignOrigin      403  a page of another origin may not call
 │   ├── NotTrusted         403  the command's source may not change that record
+│   ├── NotAuthor          403  another citizen wrote that shared record
 │   ├── NotFound           404  no such memory, citizen or receipt
 │   ├── Conflict           409  it clashes with what is stored
 │   ├── PreconditionFailed 412  it is no longer as If-Match says
@@ -108,6 +109,18 @@ class NotTrusted(Incorrect):
     title = "The record is not changed by such a source"
 
 
+class NotAuthor(Incorrect):
+    """The shared record was written by another citizen; only its author or a steward changes it."""
+
+    status = 403
+    slug = "not-author"
+    title = "Another citizen wrote this"
+
+    def __init__(self, detail: str, *, remedy: str = "", faults: Sequence[str] = ()) -> None:
+        usual = "Contest it, or ask its author or a steward of the level to change it."
+        super().__init__(detail, remedy=remedy or usual, faults=faults)
+
+
 class PreconditionFailed(Incorrect):
     """The memory is no longer at the version that `If-Match` names."""
 
@@ -196,3 +209,14 @@ def errors_by_slug() -> dict[str, type[SubstrateError]]:
         by_slug.setdefault(kind.slug, kind)
         kinds += kind.__subclasses__()
     return by_slug
+
+
+def refusal_error(
+    problem: str | None, faults: Sequence[str], current_version: int | None = None
+) -> SubstrateError:
+    """The error for a command or a repair that was refused with this problem type."""
+    kind = errors_by_slug()[str(problem)]
+    error = kind("; ".join(faults), faults=faults)
+    if isinstance(error, Conflict):
+        error.current_version = current_version
+    return error

@@ -101,7 +101,6 @@ class FieldNames(NamedTuple):
         return f"{refused}: did you mean `{field}`?{remedy}"
 
 
-@lru_cache(maxsize=4096)
 def nearest(name: str, known: tuple[str, ...]) -> str | None:
     """The name among `known` of which `name` is a misspelling, if it is one.
 
@@ -109,8 +108,13 @@ def nearest(name: str, known: tuple[str, ...]) -> str | None:
     (Damerau-Levenshtein without repeated edits) of 2 from eight letters on, of 1 from four. Of four letters none
     may be replaced, because `role` is no `rule`.
     """
+    return None if len(name) > _LONGEST else _nearest(name, known)
+
+
+@lru_cache(maxsize=4096)
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     word = _letters(name)
-    if len(name) > _LONGEST or word in OTHER_WORDS:
+    if word in OTHER_WORDS:
         return None
     near = [(distance, field) for field in known if (distance := _distance(word, _letters(field))) is not None]
     return min(near)[1] if near else None

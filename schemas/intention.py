@@ -24,10 +24,30 @@ from schemas.base import (
     Unit,
     Whole,
 )
+from schemas.collectives import AsksGraphs
 from schemas.memory import Level, Source
 from schemas.temporal import KnownMoment, Moment, TemporalMode
 
 type Prefer = Literal["general", "concrete"]
+type EmotionsMatch = Literal["any", "all"]
+type Form = Literal["full", "compact", "references"]
+"""How a stream is sent: as 003 has it, as text, or with each memory and link once."""
+type Part = Literal[
+    "levels",
+    "activation_tiers",
+    "traversal_graph",
+    "energy",
+    "temporal_dissonances",
+    "resolution_patterns",
+    "offers",
+    "rules",
+    "state",
+    "consciousness_summary",
+    "metadata_validation",
+    "timings",
+]
+"""A section of a stream."""
+Parts = Annotated[tuple[Part, ...], AtMost(24)]
 type Rerank = Literal["mmr", "rrf", "llm", "custom"]
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
 
@@ -150,22 +170,25 @@ Levels = Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16), AfterVali
 """The levels to search, without repeats, in the order given."""
 
 
-class StreamRequest(Plural, Filtered):
+class StreamRequest(Plural, Filtered, AsksGraphs):
     """Options of the answer that retrieving and waking share.
 
-    `explain` adds each term of each score. `max_tokens` limits the answer, most active memories first. `form`:
-    `compact` adds a text for a prompt and says each memory once, in its tier. `require_valid` keeps only memories
-    and links with fully valid metadata.
-    `apply_feedback` lets the stream change the citizen's own energy (003, component 5c).
+    `explain` adds each term of each score. `max_tokens` limits what is sent, most active memories first. `form`:
+    `references` sends each memory and each link once, `compact` a text for a prompt in place of them. `parts`: the
+    sections that are sent, default: all, with `compact` the text alone. `require_valid` keeps only memories and
+    links with fully valid metadata.
+    `apply_feedback` lets the stream change the citizen's own energy (003, component 5c). `reality_pressure`: how
+    much presses from outside; without it .5, in a waking what the state keeps or what is due makes it.
     """
 
     citizen_id: CitizenId
     explain: Flag = False
     max_tokens: Annotated[Whole, Field(ge=1)] | None = None
-    form: Literal["full", "compact"] = "full"
+    form: Form = "full"
+    parts: Parts | None = None
     require_valid: Flag = False
     apply_feedback: Flag = False
-    reality_pressure: Unit = 0.5
+    reality_pressure: Unit | None = None
 
 
 class RetrievalIntention(StreamRequest):
@@ -178,6 +201,7 @@ class RetrievalIntention(StreamRequest):
     there. Limits are per query and level. `current_*` is the state that weighs links.
     `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in each channel, `llm` by the
     language model, `custom` by the reranker of the service.
+    `required_emotions`: only memories that feel all of these, or with `emotions_match: any` at least one.
     `prefer`: what upkeep made of several memories is shown too: with `general` first, with `concrete` behind the
     memories that it stands for. Without it only these are shown.
     """
@@ -194,6 +218,7 @@ class RetrievalIntention(StreamRequest):
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
     required_emotions: Annotated[tuple[ShortText, ...], AtMost(16)] | None = None
+    emotions_match: EmotionsMatch = "all"
     current_goal: ShortText | None = None
     current_emotions: Emotions | None = None
     current_energy: Unit | None = None

@@ -10,20 +10,27 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator, Field
 
 from schemas.base import AtMost, Frozen, Name, Request
-from schemas.memory import Level, Source
+from schemas.collectives import DEFAULT_NAME
+from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
 from schemas.temporal import Moment
 
-Action = Literal["read", "write", "erase"]
+Action = Literal["read", "write", "erase", "steward"]
 
 _SCOPE: Final = (
-    r"^(admin|upkeep|N[23]:(read|write|\*)"
+    r"^(admin|upkeep|N[23]:(read|write|steward|\*)"
+    r"|collective:(\*|[A-Za-z0-9][A-Za-z0-9_.-]{0,63}):(read|write|steward|\*)"
     r"|citizen:(\*|[A-Za-z0-9][A-Za-z0-9_.-]{0,63}):(read|write|erase|\*))$"
 )
 
 
 def _scope(text: str) -> str:
     if not re.fullmatch(_SCOPE, text):
-        raise ValueError("a scope is citizen:ID:read, :write or :erase, N2:read or :write, upkeep, admin")
+        raise ValueError(
+            "a scope is citizen:ID:read, :write or :erase, N2:read, :write or :steward, "
+            "collective:ID:read, :write or :steward, upkeep, admin"
+        )
+    if text.lower().startswith(f"collective:{DEFAULT_NAME}:"):
+        raise ValueError("n2 is the default collective: its scopes are N2:read, N2:write and N2:steward")
     return text
 
 
@@ -33,25 +40,40 @@ Scope = Annotated[
     AfterValidator(_scope),
     Field(
         json_schema_extra={"pattern": _SCOPE},
-        examples=["citizen:ada:read", "citizen:ada:*", "citizen:*:read", "N2:write", "upkeep", "admin"],
+        examples=[
+            "citizen:ada:read",
+            "citizen:ada:*",
+            "citizen:*:read",
+            "N2:write",
+            "N2:steward",
+            "collective:atlas:read",
+            "upkeep",
+            "admin",
+        ],
     ),
 ]
-"""`citizen:ID:ACTION`, `N2:ACTION`, `N3:ACTION`, `upkeep`, `admin`; a `*` stands for each citizen or action."""
+"""`citizen:ID:ACTION`, `N2:ACTION`, `N3:ACTION`, `collective:ID:ACTION`, `upkeep`, `admin`; a `*` stands for each
+citizen, collective or action.
+
+`steward`, which `*` leaves out, is the right to change what others wrote on a shared level."""
 
 ANYONE: Final = "*"
 _ACTIONS: Final[tuple[Action, ...]] = ("read", "write", "erase")
+_ON_SHARED: Final[tuple[Action, ...]] = ("read", "write", "steward")
+_EVERY_COLLECTIVE: Final = graph_key(Level.N2, ANYONE)
 
 
 class Grants(NamedTuple):
     """The rights of some scopes. An administrator may do everything.
 
-    `citizens` maps a citizen, or `*` for each, to its actions; `shared` a level (N2, N3) to its actions.
+    `citizens` maps a citizen, or `*` for each, to its actions; `shared` a graph of N2
+    or N3 to its actions; `N2:*` stands for each collective beside the default one.
     """
 
     admin: bool = False
     upkeep: bool = False
     citizens: Mapping[str, frozenset[Action]] = {}
-    shared: Mapping[Level, frozenset[Action]] = {}
+    shared: Mapping[GraphKey, frozenset[Action]] = {}
 
     def citizen_actions(self, citizen_id: str) -> frozenset[Action]:
         """The actions allowed on a citizen."""
@@ -64,9 +86,18 @@ class Grants(NamedTuple):
         """The only citizen of the scopes; None for several, all or no citizens."""
         return next(iter(self.citizens)) if len(self.citizens) == 1 and ANYONE not in self.citizens else None
 
-    def level_actions(self, level: Level) -> frozenset[Action]:
-        """The actions allowed on a shared level."""
-        return frozenset(_ACTIONS) if self.admin else self.shared.get(level, frozenset())
+    def level_actions(self, graph: GraphKey) -> frozenset[Action]:
+        """The actions allowed on a shared level, or in a collective."""
+        if self.admin:
+            return frozenset((*_ACTIONS, *_ON_SHARED))
+        nothing: frozenset[Action] = frozenset()
+        everywhere = nothing if collective_of(graph) is None else self.shared.get(_EVERY_COLLECTIVE, nothing)
+        return self.shared.get(graph, nothing) | everywhere
+
+    def named_collectives(self, action: Action) -> list[str]:
+        """The collectives beside the default one whose scopes name them one by one, in their order."""
+        named = {collective_of(graph): actions for graph, actions in self.shared.items()}
+        return sorted(name for name, actions in named.items() if name not in (None, ANYONE) and action in actions)
 
     def anywhere(self, action: Action, *, shared: bool = True) -> bool:
         """True when the action is allowed on any citizen, or with `shared` on any shared level."""
@@ -78,7 +109,7 @@ def grants(scopes: Iterable[str]) -> Grants:
     """The rights of the scopes together; each scope must match the pattern of `Scope`."""
     flags: set[str] = set()
     citizens: dict[str, frozenset[Action]] = {}
-    shared: dict[Level, frozenset[Action]] = {}
+    shared: dict[GraphKey, frozenset[Action]] = {}
     for scope in scopes:
         subject, _, rest = scope.partition(":")
         if not rest:
@@ -87,13 +118,14 @@ def grants(scopes: Iterable[str]) -> Grants:
             citizen_id, _, action = rest.rpartition(":")
             citizens[citizen_id] = citizens.get(citizen_id, frozenset()) | _expand_action(action, _ACTIONS)
         else:
-            level = Level(subject)
-            shared[level] = shared.get(level, frozenset()) | _expand_action(rest, ("read", "write"))
+            name, _, action = rest.rpartition(":")
+            graph = graph_key(Level.N2, name) if subject == "collective" else Level(subject)
+            shared[graph] = shared.get(graph, frozenset()) | _expand_action(action, _ON_SHARED)
     return Grants("admin" in flags, "upkeep" in flags, citizens, shared)
 
 
 def _expand_action(name: str, every: tuple[Action, ...]) -> frozenset[Action]:
-    return frozenset(action for action in every if name in (action, "*"))
+    return frozenset(action for action in every if name == action or (name == "*" and action != "steward"))
 
 
 def usual_source(granted: Grants) -> Source:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from schemas.base import Frozen
+from schemas.base import Frozen, Sparse
 
 
 class Level(StrEnum):
@@ -20,6 +21,50 @@ class Level(StrEnum):
     N3 = "N3"
 
     __hash__ = str.__hash__  # faster than Enum's, which runs in Python: each key of a memory contains a level
+
+
+type GraphKey = str
+"""One of the graphs of an answer: its level, and of a further collective its id too: `N1`, `N2`, `N2:atlas`."""
+
+
+def graph_key(level: Level, collective: str | None) -> GraphKey:
+    """The key of a graph of this level, in N2 of a collective; the level itself where it is the default one."""
+    return level if collective is None else f"{level}:{collective}"
+
+
+@lru_cache(maxsize=1024)
+def level_of(key: GraphKey) -> Level:
+    """The level of a graph."""
+    return Level(key.partition(":")[0])
+
+
+def collective_of(key: GraphKey) -> str | None:
+    """The id of a further collective; None for every other graph."""
+    return key.partition(":")[2] or None
+
+
+@lru_cache(maxsize=1024)
+def graph_fields(key: GraphKey) -> Mapping[str, Any]:
+    """The fields of a record of that graph which say so."""
+    return {"level": level_of(key), "collective": collective_of(key)}
+
+
+class NamesGraph(Protocol):
+    """Says which graph it is of."""
+
+    @property
+    def level(self) -> Level: ...
+    @property
+    def collective(self) -> str | None: ...
+
+
+class InGraph:
+    """A value that says by `level` and `collective` which graph it is of."""
+
+    @property
+    def graph_key(self: NamesGraph) -> GraphKey:
+        """The key of its graph."""
+        return graph_key(self.level, self.collective)
 
 
 class ResolutionState(StrEnum):
@@ -58,6 +103,8 @@ InvalidationReason = Literal["reality_changed", "discovered_false"]
 ClosedReason = Literal["reality_changed", "discovered_false", "quarantined"]
 """Why a record is no longer believed. `quarantined`: it came from a distrusted source and is hidden."""
 Abstraction = Literal["L0", "L1", "L2", "L3"]
+Severity = Literal["block", "warn", "note"]
+"""What breaking a rule leads to: the action is stopped, warned of, or only noted with a warning."""
 Step = Literal["Decision", "Action", "Learning"]
 """What a text is on the way to a solution."""
 GENERALISATION: Final = "Generalisation"
@@ -82,7 +129,36 @@ class Passage(Frozen):
     length: int
 
 
-class ConsciousnessNode(Frozen):
+Collective = Annotated[
+    str | None,
+    Field(description="The id of the collective that holds it; null for the default one and in N1, N3."),
+]
+
+
+class SharedFrom(InGraph, Frozen):
+    """Where a copy comes from: the record of a memory of this graph, and on N1 of this citizen."""
+
+    level: Level
+    citizen_id: str | None = None
+    collective: Collective = None
+    id: str
+    version: int
+
+
+class Contest(Frozen):
+    """A link CONTESTS: who holds that a shared memory is wrong, since when, and why.
+
+    `by` is the author of the link, `statement_id` the memory with the reason.
+    """
+
+    by: str | None = None
+    reason: str = ""
+    statement_id: str
+    link_id: str
+    since: datetime
+
+
+class ConsciousnessNode(InGraph, Sparse):
     """One record of a memory with all its metadata (003, component 4).
 
     All scores and felt numbers are in [0, 1]; an open end of time is None. `relevance_score` is the score of the
@@ -124,10 +200,14 @@ class ConsciousnessNode(Frozen):
     intensity: float | None = None
     result: str | None = None
     rule: str | None = None
+    severity: Severity | None = None
     abstraction: Abstraction | None = None
     step: Step | None = None
     source: Source = Source.CITIZEN
     author: str | None = None
+    shared_from: SharedFrom | None = Field(
+        default=None, description="Of a copy in N2 or N3: what it was shared from."
+    )
     episode_id: str | None = None
     speaker: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
@@ -148,6 +228,7 @@ class ConsciousnessNode(Frozen):
     )
 
     level: Level
+    collective: Collective = None
     retrieval_source: str = ""
     relevance_score: float = 0.0
     likeness: float | None = None
@@ -164,12 +245,15 @@ class ConsciousnessNode(Frozen):
     duplicates: tuple[str, ...] = Field(
         default=(), description="The ids of other memories found with the same words, which are shown as this one."
     )
+    contested: tuple[Contest, ...] = Field(
+        default=(), description="Of a memory of N2 or N3: who contests it; filled in by streams."
+    )
     effective_energy: float | None = None
     consciousness_adjusted_score: float | None = None
     score_terms: dict[str, float] | None = None
 
 
-class ConsciousnessRelationship(Frozen):
+class ConsciousnessRelationship(InGraph, Sparse):
     """One record of a link with all its metadata (003, component 4).
 
     `effective_energy` is what time has left of `energy` at the moment of the answer.
@@ -213,6 +297,7 @@ class ConsciousnessRelationship(Frozen):
     )
     unreadable: Unreadable = ()
     level: Level
+    collective: Collective = None
     effective_energy: float | None = None
 
 
@@ -222,6 +307,8 @@ class MemoryRecord(ConsciousnessNode):
     `known_as_happened`: an import declared that it was known when it began to be true. `run` and `closed_run`: the
     runs of upkeep that sent these commands, if any.
     """
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
     command_id: str | None = None
     key_id: str | None = None
@@ -239,6 +326,8 @@ class LinkRecord(ConsciousnessRelationship):
     `known_as_happened`: an import declared that it was known when it began to be true. `run` and `closed_run`: the
     runs of upkeep that sent these commands, if any.
     """
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
     command_id: str | None = None
     key_id: str | None = None

@@ -6,10 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.base import Frozen
+from schemas.base import CitizenId, Frozen
 from schemas.commands.base import WriteReceipt
 from schemas.language_model import FactsReport
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRecord, MemoryRecord
+from schemas.mind.appetite import Appetite, Decision
+from schemas.stream import ConsciousnessStream
+from schemas.stream_forms import SentStream
 
 Degraded = Annotated[
     tuple[str, ...], Field(description="Memories or links with a field that cannot be shown and was left out.")
@@ -157,3 +160,21 @@ class Ready(Frozen):
     notes: tuple[str, ...] = Field(
         default=(), description="What will need attention soon, such as a disk that is almost full."
     )
+
+
+class _Intended(Frozen):
+    citizen_id: CitizenId
+    appetite: Appetite
+    decision: Decision
+
+
+class Intended(_Intended):
+    """The appetite, the decision, and the stream; null where nothing was asked."""
+
+    stream: ConsciousnessStream | None = None
+
+
+class SentIntended(_Intended):
+    """The appetite, the decision, and the stream in the form that was asked for; null where nothing was asked."""
+
+    stream: SentStream | None = None

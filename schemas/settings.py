@@ -160,6 +160,29 @@ class StoreSettings(_Group):
         description="After so many days half of the energy of a memory or link is left, by the state of its work: "
         "answers show it in `effective_energy`; `off`: they do not.",
     )
+    stream_notes_days: float = Field(
+        default=90.0,
+        ge=0,
+        le=36_500,
+        allow_inf_nan=False,
+        description="So many days it is kept what a stream was asked and showed, so that it can be asked again; "
+        "0: nothing is kept.",
+    )
+    stream_notes_most: int = Field(
+        default=10_000, ge=1, le=100_000, description="Of one citizen so many streams, the latest, are kept."
+    )
+    cache_mb: int = Field(
+        default=96,
+        ge=0,
+        le=65_536,
+        description="So many megabytes of what was read are kept in each process, two thirds of it for memories "
+        "and links, so that a question reads again only what changed; 0: nothing is kept.",
+    )
+    likeness: Literal["auto", "sets", "index"] = Field(
+        default="auto",
+        description="What finds the nearest memories of new graphs: Redis vector sets (`sets`), or a vector index "
+        "of the graph (`index`), which is built anew at every start; `auto`: sets where the server has them.",
+    )
     names: Literal["on", "off"] = Field(
         default="on", description="`on`: people, places and projects that a text names become memories."
     )
@@ -244,6 +267,12 @@ class ServerSettings(_Group):
     )
     port: int = Field(
         default=8000, ge=1, le=65535, validation_alias=AliasChoices("SUBSTRATE_PORT", "PORT"), description="Port."
+    )
+    workers: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Processes that answer requests; more than one helps where there are more than two cores.",
     )
     log_level: str = Field(
         default="info",

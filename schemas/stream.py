@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from schemas.base import Frozen
-from schemas.citizen import CitizenState, LearnedFactors
 from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
-from schemas.stream_parts import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
+from schemas.mind.feedback import LearnedFactors
+from schemas.mind.state import CitizenState
+from schemas.stream_parts import (
+    EnergyShare,
+    ResolutionPattern,
+    StreamRule,
+    TemporalDissonance,
+    TraversalGraph,
+)
 from schemas.temporal import TemporalMode
 from schemas.upkeep.offers import Offer
 from schemas.validation import MetadataValidationReport
@@ -94,51 +102,56 @@ class EnergyFeedback(Frozen):
     baseline: float
 
 
-class ConsciousnessStream(Frozen):
-    """The answer to a citizen (003, component 4).
+class TokenCounts(Frozen):
+    """What a stream costs a language model: as it was `sent`, and in each form that carries its memories.
 
-    `answer_confidence` is the probability, in [0, 1], that the memories found answer the question; null for a
-    waking, which asks nothing. `nothing_fits`: it is so low that the focus holds at most standing
-    instructions.
-
-    `energy_feedback_potential` in [0, 1] says how much energy the links might re-activate; with `explain`,
-    `energy_shares` gives the part of each link. `relative_potential` is the share, in [0, 1], of the most that
-    these very links could give: above 0.5 they wake, below they calm; 0.5 without links that tell of work.
-    `energy_feedback` is what it did to the citizen's own energy, if requested.
-
-    `text` is the compact form; with it each memory is in its tier alone: `vector_results` and `graph_results` of
-    the levels, and `nodes` and `edges` of the traversal graph are left out.
-
-    `degraded` names queries that failed or were late, whose results are missing, and as `fields` the fields that
-    cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit
-    `max_tokens`; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
-    `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
-    memories from which what was neither given nor kept was derived; null for a question. With `explain`, `learned`
-    is what the feedback of the citizen did to its question; null without feedback. `offers`: a few open offers of
-    upkeep, in the waking of a citizen now.
+    `counter`: `estimate` is one token for every 3.3 bytes; another name is that of the vocabulary that counted
+    what was `sent`. A form that was not sent is always estimated. The compact form has `sent` alone.
     """
 
+    sent: int
+    full: int | None = None
+    references: int | None = None
+    counter: str = "estimate"
+
+
+ALWAYS_SENT: Final = ("stream_id", "nothing_fits", "degraded", "omitted", "form")
+"""Fields with a default that every stream has, whatever sections and however few tokens it was asked for."""
+
+
+def _require_always_sent(schema: dict[str, Any]) -> None:
+    required = (*schema.get("required", ()), *(name for name in ALWAYS_SENT if name in schema["properties"]))
+    schema["required"] = list(dict.fromkeys(required))
+
+
+class StreamFrame(Frozen):
+    """What every form of a stream has beside its memories and links."""
+
+    model_config = ConfigDict(
+        json_schema_serialization_defaults_required=False, json_schema_extra=_require_always_sent
+    )
+
+    stream_id: str = ""
     intention_id: str
     citizen_id: str
     temporal_mode: TemporalMode
     retrieved_at: datetime
-    levels: dict[str, ConsciousnessLevelResults]
-    activation_tiers: ActivationTiers
     answer_confidence: float | None = None
     nothing_fits: bool = False
-    traversal_graph: TraversalGraph
-    energy_feedback_potential: float
+    energy_feedback_potential: float = 0.0
     relative_potential: float = 0.5
     energy_shares: tuple[EnergyShare, ...] = ()
     energy_feedback: EnergyFeedback | None = None
+    citizen_energy: float | None = None
     temporal_dissonances: tuple[TemporalDissonance, ...] = ()
-    metadata_validation: MetadataValidationReport
+    metadata_validation: MetadataValidationReport = MetadataValidationReport()
     resolution_patterns: tuple[ResolutionPattern, ...] = ()
     offers: tuple[Offer, ...] = ()
-    consciousness_summary: ConsciousnessSummary
+    rules: tuple[StreamRule, ...] = ()
+    consciousness_summary: ConsciousnessSummary = ConsciousnessSummary()
     text: str | None = None
-    retrieval_latency_ms: float
-    query_count: int
+    retrieval_latency_ms: float = 0.0
+    query_count: int = 0
     timings: tuple[QueryTiming, ...] = ()
     stage_ms: dict[str, float] = Field(default_factory=dict)
     degraded: tuple[Degradation, ...] = ()
@@ -148,3 +161,38 @@ class ConsciousnessStream(Frozen):
     model_calls: tuple[ModelCall, ...] = ()
     state: CitizenState | None = None
     learned: LearnedFactors | None = None
+    token_counts: TokenCounts | None = None
+
+
+class ConsciousnessStream(StreamFrame):
+    """The answer to a citizen (003, component 4).
+
+    A field that is null is left out, and of a memory, a link, a node or an edge each optional field that has its
+    default. A section that `parts` does not name is left out.
+
+    `stream_id` is the service's own: under it the stream can be asked again; `intention_id` is the asker's.
+
+    `answer_confidence` is the probability, in [0, 1], that the memories found answer the question; a waking, which
+    asks nothing, has none. `nothing_fits`: it is so low that the focus holds at most standing instructions.
+
+    `energy_feedback_potential` in [0, 1] says how much energy the links might re-activate; with `explain`,
+    `energy_shares` gives the part of each link. `relative_potential` is the share, in [0, 1], of the most that
+    these very links could give: above 0.5 they wake, below they calm; 0.5 without links that tell of work.
+    `energy_feedback` is what it did to the citizen's own energy, if requested. `citizen_energy`, that energy, and
+    `rules`, those in force, are read for the compact form, and where `parts` names `energy` or `rules`.
+
+    `text` is the compact form, which is sent as a `ReferencedStream`.
+
+    `degraded` names queries that failed or were late, whose results are missing, and as `fields` the fields that
+    cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit
+    `max_tokens`; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
+    `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
+    memories from which what was neither given nor kept was derived; a question has none. With `explain`, `learned`
+    is what the feedback of the citizen did to its question. `offers`: a few open offers of upkeep, in the waking
+    of a citizen now. `token_counts`: what the stream costs.
+    """
+
+    form: Literal["full"] = "full"
+    levels: dict[str, ConsciousnessLevelResults] = Field(default_factory=dict)
+    activation_tiers: ActivationTiers = ActivationTiers()
+    traversal_graph: TraversalGraph = TraversalGraph()

@@ -7,17 +7,26 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.base import Frozen
-from schemas.memory import InvalidationReason, Level, ResolutionState
+from schemas.base import Frozen, Sparse
+from schemas.memory import (
+    Collective,
+    ConsciousnessNode,
+    InGraph,
+    InvalidationReason,
+    Level,
+    ResolutionState,
+    Severity,
+)
 
 Tier = Literal["focus", "peripheral", "background"]
 
 
-class GraphNode(Frozen):
-    """A memory in the traversal graph. `activation_score` in [0, 1]; `node_id` is unique within its level."""
+class GraphNode(InGraph, Sparse):
+    """A memory in the traversal graph. `activation_score` in [0, 1]; `node_id` is unique within its graph."""
 
     node_id: str
     level: Level
+    collective: Collective = None
     node_type: str
     content: str
     activation_score: float
@@ -31,11 +40,12 @@ class GraphNode(Frozen):
     expired_at: datetime | None = None
 
 
-class GraphEdge(Frozen):
+class GraphEdge(InGraph, Sparse):
     """A link in the traversal graph. `traversal_weight` in [0, 1] (003, 5b)."""
 
     edge_id: str
     level: Level
+    collective: Collective = None
     source_id: str
     target_id: str
     relation_type: str
@@ -47,6 +57,18 @@ class GraphEdge(Frozen):
     energy_transfer_coefficient: float
     resolution_state: ResolutionState
     traversal_weight: float
+
+
+def graph_content(node: ConsciousnessNode) -> str:
+    """What a memory says in the graph: its speaker or name, and its text."""
+    if node.speaker:
+        return f"{node.speaker}: {node.description}"
+    return f"{node.name}: {node.description}" if node.description else node.name
+
+
+def activation_score(node: ConsciousnessNode) -> float:
+    """Relevance after spreading, in [0, 1]."""
+    return max(0.0, min(1.0, node.relevance_score))
 
 
 class TraversalPath(Frozen):
@@ -66,15 +88,9 @@ class TraversalPath(Frozen):
     traversal_probability: float
 
 
-class TraversalGraph(Frozen):
-    """The memories found as a graph. `graph_density` is edges / possible edges, 0 below two nodes.
+class GraphFigures(Frozen):
+    """What a graph tells beside its nodes and edges. It covers all that was found, not only what is sent."""
 
-    `nodes` and `edges` are those in the stream: fewer than found with `max_tokens`. All else covers all that was
-    found: a path may lead over a memory that did not fit.
-    """
-
-    nodes: tuple[GraphNode, ...] = ()
-    edges: tuple[GraphEdge, ...] = ()
     suggested_paths: tuple[TraversalPath, ...] = ()
     hub_nodes: tuple[str, ...] = ()
     central_themes: tuple[str, ...] = ()
@@ -84,6 +100,27 @@ class TraversalGraph(Frozen):
     graph_density: float = 0.0
 
 
+class TraversalGraph(GraphFigures):
+    """The memories found as a graph. `graph_density` is edges / possible edges, 0 below two nodes.
+
+    `nodes` and `edges` are those in the stream: fewer than found with `max_tokens`. All else covers all that was
+    found: a path may lead over a memory that did not fit.
+    """
+
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+
+
+class StreamRule(InGraph, Frozen):
+    """A rule in force, and the newest memory that holds it. `severity`: what breaking it leads to."""
+
+    rule: str
+    severity: Severity
+    memory_id: str
+    level: Level
+    collective: Collective = None
+
+
 class EnergyShare(Frozen):
     """The part of one link in the energy feedback potential, before the sum is normalised."""
 
@@ -91,11 +128,12 @@ class EnergyShare(Frozen):
     transfer: float
 
 
-class TemporalDissonance(Frozen):
+class TemporalDissonance(InGraph, Frozen):
     """A learning moment: a belief that changed, why, and how it felt (003, component 2)."""
 
     node_id: str
     level: Level
+    collective: Collective = None
     node_name: str
     original_belief: str
     corrected_belief: str
@@ -117,10 +155,11 @@ class TemporalDissonance(Frozen):
     )
 
 
-class ResolutionPattern(Frozen):
+class ResolutionPattern(InGraph, Frozen):
     """How a similar blockage was resolved: the blockage, its resolution, the steps beside it."""
 
     level: Level
+    collective: Collective = None
     blockage_id: str
     blockage: str
     resolution_id: str

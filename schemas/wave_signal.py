@@ -22,6 +22,7 @@ from schemas.base import (
     Whole,
     rewrite_map_schema,
 )
+from schemas.collectives import AsksGraphs
 from schemas.commands.links import RelationType
 from schemas.intention import ALL_LEVELS, Filtered, Plural, Rerank
 from schemas.language_model import ModelCall
@@ -34,6 +35,7 @@ WORKING_MEMORY = 7
 """The number of memories that reach the agents (002, retrieval pipeline)."""
 MAX_WINDOW = 256
 MAX_WINDOW_TEXT = 100_000
+EMPTY_SIGNAL = "the signal is empty; give it nodes, relations, an emotion, a result, a query, a window or a focus"
 LONGEST_TYPE = 1000
 """The most characters of a relation type before it is normalized."""
 
@@ -47,7 +49,7 @@ def normalize_relation_type(text: Any) -> Any:
     return re.sub(r"[^A-Z0-9]+", "_", text.strip().upper()).strip("_")
 
 
-def _parse_relation(raw: Any) -> Any:
+def parse_relation(raw: Any) -> Any:
     if not isinstance(raw, str):
         return raw
     parts = [part.strip() or None for part in raw.split("|", 3)]
@@ -121,11 +123,14 @@ class WaveSignal(Request):
     `nodes` are names or ids. `intensity` scales the weight of emotion. `max_level` is the highest abstraction of
     the answer. `drive_bias` overrides the stored satisfaction of drives, 0 to 1. With a `window` or a `focus`,
     fields left out are read from those texts and from the state of the citizen.
+
+    A signal without any of these is that of the citizen's state: its kept window, senses and focus stand for those
+    of the request.
     """
 
     nodes: Annotated[tuple[Name, ...], AtMost(64)] = ()
     relations: Annotated[
-        tuple[Annotated[Relation, BeforeValidator(_parse_relation)], ...], Field(fail_fast=True), AtMost(32)
+        tuple[Annotated[Relation, BeforeValidator(parse_relation)], ...], Field(fail_fast=True), AtMost(32)
     ] = ()
     emotion: Name | None = None
     intensity: Unit | None = None
@@ -149,18 +154,30 @@ class WaveSignal(Request):
     weights: Weights = Field(default_factory=Weights)
 
     @property
+    def needs_signal(self) -> bool:
+        """True when a signal that says nothing is refused."""
+        return True
+
+    @property
     def built(self) -> bool:
-        """True when fields left out are read from a window or a focus."""
-        return bool(self.window or self.focus)
+        """True when fields left out are read from a window, a focus or the state."""
+        return bool(self.window or self.focus) or self.asks_nothing
+
+    @property
+    def asks_nothing(self) -> bool:
+        """True when neither a signal nor a window was given: the state is asked."""
+        return not any((*self._values(), self.query_text, self.focus, self.window))
+
+    def _values(self) -> tuple[Any, ...]:
+        return (self.nodes, self.relations, self.emotion, self.result, self.drive_bias, self.query_embedding)
 
     @model_validator(mode="after")
-    def _check_not_empty(self) -> Self:
-        fields = (self.nodes, self.relations, self.emotion, self.result, self.drive_bias, self.query_embedding)
+    def _check_says_something(self) -> Self:
+        if not self.needs_signal:
+            return self
         texts = (self.query_text, self.focus, *(item.id or item.text for item in self.window))
-        if not any(fields) and not any(text and text.strip() for text in texts):
-            raise ValueError(
-                "the signal is empty; give it nodes, relations, an emotion, a result, a query, a window or a focus"
-            )
+        if not self.asks_nothing and not any(self._values()) and not any(text and text.strip() for text in texts):
+            raise ValueError(EMPTY_SIGNAL)
         if sum(len(item.text or "") for item in self.window) > MAX_WINDOW_TEXT:
             raise ValueError(
                 f"the texts of the window have more than {MAX_WINDOW_TEXT} characters; send the latest"
@@ -168,7 +185,7 @@ class WaveSignal(Request):
         return self
 
 
-class Resonate(WaveSignal, Plural, Filtered):
+class Resonate(WaveSignal, Plural, Filtered, AsksGraphs):
     """A signal to the memory of a citizen at a moment.
 
     `overlap`: the node channel divides by the nodes of the signal (002) or of the memory (000). With `plurality`,
@@ -177,6 +194,9 @@ class Resonate(WaveSignal, Plural, Filtered):
     `suppress_recent`: what became true within the last 24 hours resonates less, as what the window shows does: an
     echo of the present is no memory. `rerank` reorders the best, as for a question: `mmr` by different words,
     `rrf` by the ranks in each channel, `llm` by the language model, `custom` by the reranker of the service.
+
+    `by: shape` sends no signal: it finds memories around which the same happened as around the memory `id`, in
+    other words (docs/shape.md).
     """
 
     model_config = ConfigDict(
@@ -184,6 +204,8 @@ class Resonate(WaveSignal, Plural, Filtered):
     )
 
     citizen_id: CitizenId
+    by: Literal["signal", "shape"] = "signal"
+    id: Identifier | None = Field(default=None, description="With `by: shape`, the memory whose shape is sought.")
     overlap: Literal["signal", "memory"] = "signal"
     as_of_time: Moment | None = None
     known_at: KnownMoment | None = None
@@ -191,6 +213,42 @@ class Resonate(WaveSignal, Plural, Filtered):
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = WORKING_MEMORY
     suppress_recent: Flag = True
     rerank: Rerank | None = None
+
+    @property
+    def needs_signal(self) -> bool:
+        """True unless shapes are compared."""
+        return self.by == "signal"
+
+    @model_validator(mode="after")
+    def _check_probe(self) -> Self:
+        if self.by == "signal":
+            if self.id is not None:
+                raise ValueError("`id` names the memory whose shape is sought: send it with `by: shape`")
+            return self
+        if self.id is None:
+            raise ValueError("`by: shape` needs the `id` of a memory whose shape is sought")
+        given = {name for name in self.model_fields_set - _OF_A_SHAPE if self._differs(name)}
+        if given:
+            raise ValueError(f"`by: shape` takes no {', '.join(sorted(given))}: it sends no signal")
+        return self
+
+    def _differs(self, name: str) -> bool:
+        return bool(getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True))
+
+
+_OF_A_SHAPE = frozenset(
+    (
+        "citizen_id",
+        "by",
+        "id",
+        "as_of_time",
+        "known_at",
+        "query_levels",
+        "collectives",
+        "max_results_per_level",
+        "filters",
+    )
+)
 
 
 class SentSignal(Frozen):
@@ -237,13 +295,17 @@ class Resonance(Frozen):
     level_boost: float
     nodes: tuple[ContextNode, ...] = ()
     edges: tuple[ContextEdge, ...] = ()
+    shared: tuple[str, ...] = Field(
+        default=(), description="By shape: what the two shapes share, that which weighs most first."
+    )
 
 
 class Resonances(Frozen):
     """The memories that resonate at each level: the strongest first, then the strongest that differ from those
     before.
 
-    `weights` are those used: 0 for a channel that the signal does not fill. `rules`: the rules of the memories
+    `weights` are those used: 0 for a channel that the signal does not fill; none by shape, where `resonance` and
+    `total` are the cosine of the two shapes. `rules`: the rules of the memories
     shown, each once, in their order (002: the active rules). `model_calls`: those that `rerank` made.
     """
 

@@ -20,6 +20,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from schemas.errors import Fault
+from substrate.inference.minilm.choice import CANDIDATES
 from substrate.inference.minilm.model_file import build_model, file_name
 from substrate.inference.minilm.weights import (
     FOLDER,
@@ -40,17 +41,21 @@ class Carried(BuildHookInterface[Any]):
     """The hook that hatchling calls before and after it builds a wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the model and add it to the wheel. Raises Fault when the official weights cannot be fetched."""
+        """Make the model's files, one for each kind of processor, and add them to the wheel.
+
+        Raises Fault when the official weights cannot be fetched.
+        """
         if version == "editable":
             return
         self.folder = TemporaryDirectory(prefix="substrate-model-")
         home = Path(self.folder.name)
         files = _files(home)
         check(files.tokenizer, TOKENIZER_SHA256)
-        model = home / file_name("int8")
-        model.write_bytes(build_model(files.weights, "int8"))
+        models = [home / file_name(precision) for precision in CANDIDATES]
+        for model, precision in zip(models, CANDIDATES, strict=True):
+            model.write_bytes(build_model(files.weights, precision))
         build_data["force_include"][str(ROOT / LIFE[0])] = LIFE[1]
-        for file in (model, files.tokenizer):
+        for file in (*models, files.tokenizer):
             build_data["force_include"][str(file)] = f"{INSIDE}/{file.name}"
 
     def finalize(self, version: str, _build_data: dict[str, Any], _artifact: str) -> None:

@@ -16,7 +16,6 @@ from typing import Any, Final
 import substrate
 from substrate.cypher import schema, transaction
 from substrate.cypher.query import Query
-from substrate.emotions import DIMENSION as EMOTION_DIMENSION
 
 FILE: Final = Path(__file__).parents[1] / "tests" / "golden" / "queries.cypher"
 WIDTH: Final = 110
@@ -57,8 +56,8 @@ def collect() -> list[Query]:
 
 
 def _built_queries() -> Iterator[Query]:
-    yield from schema.vector_indexes(_EXAMPLE_DIMENSION, EMOTION_DIMENSION)
-    yield from schema.vector_indexes(_EXAMPLE_DIMENSION, EMOTION_DIMENSION, schema.OTHER_TRACES)
+    yield from schema.vector_indexes(_EXAMPLE_DIMENSION)
+    yield from schema.vector_indexes(_EXAMPLE_DIMENSION, schema.OTHER_TRACES)
     yield transaction.transaction(_TRANSACTION_LISTS)
 
 

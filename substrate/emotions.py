@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
 from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
+
+from schemas.bounded_cache import cached_within
 
 VOCABULARY = (
     "joy", "sadness", "anger", "fear", "surprise", "disgust", "trust", "anticipation",
@@ -60,7 +61,7 @@ _NO_EMOTIONS: Final[Mapping[str, float]] = {}
 _INDEX = {name: index for index, name in enumerate(VOCABULARY)}
 
 
-@lru_cache(maxsize=4096)
+@cached_within(1 << 20)
 def normal_emotion(name: str) -> str:
     """Return the noun of an emotion in lower case: `excitement` for `Excited`. Unknown words only change case."""
     key = " ".join(name.strip().lower().replace("_", " ").split())

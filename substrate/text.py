@@ -21,6 +21,8 @@ from typing import Any
 
 import Stemmer
 
+from schemas.bounded_cache import cached_within
+
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[\x20-\x5b\x5d-\x7e\n\r\t]*\Z")
 _UNSPACED_SCRIPTS = (
@@ -39,6 +41,8 @@ DEFAULT_LANGUAGE = "en"
 MAX_QUERY_WORDS = 24
 MOST_READ = 4000
 """Only so many characters of a text decide its language."""
+LONGEST_KEPT = 64
+"""The stems of longer words are not kept in memory."""
 LEAST_BEGINNING = 4
 """A shorter beginning is that of too many words."""
 
@@ -185,21 +189,37 @@ def search_form(word: str, language: str) -> str:
     return f"{beginning}*" if len(beginning) >= LEAST_BEGINNING and word.startswith(beginning) else word
 
 
-@lru_cache(maxsize=65_536)
 def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
     """The stem of a word in normal form."""
+    return _kept_stem(word, language) if len(word) <= LONGEST_KEPT else _stem(word, language)
+
+
+def _stem(word: str, language: str) -> str:
     stemmer = word_languages()[language].stemmer
     return word if stemmer is None else str(stemmer.stemWord(word))
 
 
-@lru_cache(maxsize=8192)
+_kept_stem = lru_cache(maxsize=65_536)(_stem)
+
+
+def stem_all(found: list[str], language: str = DEFAULT_LANGUAGE) -> list[str]:
+    """The stem of each of the words, which are in normal form; for many words faster than one by one."""
+    stemmer = word_languages()[language].stemmer
+    return found if stemmer is None else list(stemmer.stemWords(found))
+
+
 def stems(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
     """Return the stems of a text without the stop words of a language. Cached: a record's text never changes."""
+    return _stems(text, language)
+
+
+@cached_within(24 << 20)
+def _stems(text: str, language: str) -> frozenset[str]:
     silent = word_languages()[language].stop_words
     return frozenset(stem(word, language) for word in set(words(text)) if word not in silent)
 
 
-@lru_cache(maxsize=8192)
+@cached_within(4 << 20)
 def name_key(name: str) -> str:
     """Return a name in the form in which names are compared: normal form, `_` and `-` as spaces."""
     return " ".join(_WORD.findall(normal_text(name).replace("_", " ")))

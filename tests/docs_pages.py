@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-RUN = ("quickstart.md", "concepts.md", "time.md", "agent-loop.md", "files.md", "work.md")
+RUN = (
+    "quickstart.md",
+    "concepts.md",
+    "time.md",
+    "agent-loop.md",
+    "files.md",
+    "work.md",
+    "contexts.md",
+    "imagination.md",
+    "loops.md",
+)
 """The pages whose blocks `tests/acceptance/test_docs_examples.py` runs."""
 _FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -1,7 +1,8 @@
-"""The processes of embedded engines below a folder."""
+"""The processes of embedded engines below a folder, and an engine that is held open."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -10,6 +11,19 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from substrate.engine.embedded import EmbeddedEngine
+
+
+@contextmanager
+def held_engine(directory: Path) -> Iterator[Path]:
+    """The directory, whose engine runs meanwhile: commands join it, where each would start one and stop it."""
+    engine = EmbeddedEngine(directory)
+    asyncio.run(engine.start())
+    try:
+        yield directory
+    finally:
+        asyncio.run(engine.stop())
 
 
 def engines_in(home: Path) -> list[int]:

@@ -189,6 +189,7 @@ class SubstrateStore(BaseStore):
             query_text=query,
             query_levels=["N1"],
             max_results_per_level=MAX_RANKED,
+            parts=["levels"],
             filters={"node_types": [items.ITEM_TYPE], "buckets": [items.bucket_name(op.namespace_prefix)]},
         )
         level = stream.levels[LEVEL_NAMES[Level.N1]]

@@ -14,13 +14,18 @@ from pydantic import Field, InstanceOf
 
 from api.adapters.fitting import FittedText, fit_query, split_text
 from api.client import AsyncSubstrate, Substrate
-from orchestration.assembly.compact import compact
+from orchestration.assembly.budget import Budget
+from orchestration.assembly.compact import tell
+from orchestration.assembly.excerpt import stems_of
 from orchestration.question.reading import ROLES
 from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
 from schemas.stream import ActivationTiers, ConsciousnessStream
+from substrate.inference import tokens
 
 _SPEAKING_ROLES: Final = (MessageRole.USER, MessageRole.ASSISTANT)
+TEXT_PARTS: Final = ["activation_tiers", "traversal_graph", "energy", "resolution_patterns", "rules"]
+"""What the text of the memory block is made of."""
 type Client = Substrate | AsyncSubstrate
 
 
@@ -71,8 +76,9 @@ class SubstrateMemoryBlock(BaseMemoryBlock[str]):
         last = next((query for query in reversed(queries) if query.text), None)
         if last is None:
             return ""
-        arguments = {"citizen_id": self.citizen_id, "query_text": last.text, "max_tokens": self.max_tokens}
-        text = compact(_drop_empty(await _call_client(self.client, "retrieve", **arguments)))
+        arguments = {"citizen_id": self.citizen_id, "query_text": last.text, "parts": TEXT_PARTS}
+        stream = _drop_empty(await _call_client(self.client, "retrieve", **arguments))
+        text = tell(stream, Budget(self.max_tokens, tokens.counter()), stems_of(last.text)).text
         return text if last.note is None else f"{text}\n\n# Asked\n- {last.note}"
 
     async def _aput(self, messages: list[ChatMessage]) -> None:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from api.cli import options, stream_text, support
+from orchestration.assembly.fitting import send
+from orchestration.assembly.options import budget_of
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.temporal import TemporalMode
@@ -20,16 +22,19 @@ OPTIONS: Final = {
     "time_range_start": "--since",
     "time_range_end": "--until",
     "query_levels": "--level",
+    "collectives": "--collective",
     "max_results_per_level": "--limit",
     "time_zone": "--time-zone",
     "min_energy": "--min-energy",
     "min_confidence": "--min-confidence",
     "required_emotions": "--emotion",
+    "emotions_match": "--any-emotion",
     "filters": "--filter",
     "plurality": "--plural",
     "rerank": "--rerank",
     "prefer": "--prefer",
     "max_tokens": "--max-tokens",
+    "parts": "--part",
 }
 """The option that sets each field of an intention, for error texts."""
 
@@ -52,6 +57,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known before this time.")
     ] = None,
     level: options.AnyLevels = None,
+    collective: options.Collectives = None,
     limit: options.ResultsOfAQuery = 20,
     time_zone: Annotated[
         str, typer.Option(metavar="NAME", help='The zone in which "yesterday" is read, such as Europe/Berlin.')
@@ -61,6 +67,9 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     emotion: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only memories with this emotion; repeat for several.")
     ] = None,
+    any_emotion: Annotated[
+        bool, typer.Option("--any-emotion", help="Any one of several emotions is enough.")
+    ] = False,
     filter_: options.Filter = None,
     plural: options.Plural = False,
     rerank: Annotated[
@@ -73,6 +82,8 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     max_tokens: options.MaxTokens = None,
     explain: options.Explain = False,
     compact: Annotated[bool, typer.Option("--compact", help="Print a compact text for a prompt.")] = False,
+    references: options.References = False,
+    part: options.Parts = None,
     as_json: options.StreamAsJson = False,
 ) -> None:
     """Ask a citizen's memory, and see what comes to mind and why."""
@@ -85,22 +96,25 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "time_range_start": support.parse_time_option("--since", since),
         "time_range_end": support.parse_time_option("--until", until),
         "query_levels": options.upper(level),
+        "collectives": collective,
         "max_results_per_level": limit,
         "time_zone": time_zone,
         "min_energy": min_energy,
         "min_confidence": min_confidence,
         "required_emotions": emotion or None,
+        "emotions_match": "any" if any_emotion else None,
         "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
         "rerank": rerank,
         "prefer": prefer,
         "max_tokens": max_tokens,
-        "form": "compact" if compact else None,
+        "form": "references" if references else "compact" if compact else None,
+        "parts": part,
     }
     intention = _make_intention(fields, explain=explain or not as_json)
     stream = support.answer_question(ctx, intention, retrieve_consciousness_context)
     if as_json:
-        support.write_json(stream.model_dump_json())
+        support.write_json(send(stream, intention, budget_of(intention)).decode())
     elif compact:
         support.write_json(stream.text or "")
     else:

@@ -20,6 +20,7 @@ OPTIONS: Final = {
     "as_of_time": "--as-of",
     "known_at": "--known-at",
     "query_levels": "--level",
+    "collectives": "--collective",
     "filters": "--filter",
     "plurality": "--plural",
 }
@@ -39,6 +40,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.Levels = None,
+    collective: options.Collectives = None,
     filter_: options.Filter = None,
     plural: options.Plural = False,
     as_json: options.AnswerAsJson = False,
@@ -51,6 +53,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "as_of_time": support.parse_time_option("--as-of", as_of),
         "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
+        "collectives": collective,
         "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
     }

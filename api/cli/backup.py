@@ -16,10 +16,10 @@ from api.runtime.backup import ALL_KEYS, Restored, refuse_server, restore_backup
 from api.runtime.recovery import Recovered
 from api.runtime.runtime import open_store
 from orchestration.transfer.backup import back_up
-from schemas.backup import Manifest
 from schemas.errors import InvalidRequest
 from schemas.keys import KeyInfo
 from schemas.settings import Settings, StoreSettings
+from schemas.upkeep.backup import Manifest
 from substrate.backup import files
 from substrate.engine.repair import DamageReport, LogCut
 from substrate.store.revoked_keys import read_revoked_keys

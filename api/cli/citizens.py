@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import options, support
-from schemas.citizen import CitizenPage
+from schemas.mind.state import CitizenPage
 from schemas.settings import Settings
 
 app = typer.Typer(add_completion=False)

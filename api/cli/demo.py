@@ -25,10 +25,10 @@ from api.runtime.runtime import Runtime, now
 from orchestration.mind.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.citizen import LearningMoments
 from schemas.errors import Fault, InvalidRequest
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
+from schemas.mind.learning import LearningMoments
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode

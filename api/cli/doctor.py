@@ -22,6 +22,7 @@ from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.ordered_runs import check_names, describe_jobs
 from orchestration.upkeep.quality import read_series
 from schemas.errors import SubstrateError, Unavailable
+from schemas.memory import level_of
 from schemas.settings import Settings, StoreSettings
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
@@ -190,7 +191,7 @@ async def _check_embedder(settings: Settings) -> tuple[Embedder | None, list[Che
         return embedder, [Check("embedder", "none: memories are found by words, names, links and emotions")]
     spent = (time.perf_counter() - begun) * 1000
     detail = f"{embedder.model}, {embedder.dimension} dimensions, a test embedding in {spent:.1f} ms"
-    return embedder, [Check("embedder", detail)]
+    return embedder, [Check("embedder", f"{detail}; {embedder.note}" if embedder.note else detail)]
 
 
 async def _check_reranker(setting: str | None) -> list[Check]:
@@ -238,16 +239,16 @@ async def _check_graphs(connection: Connection, embedder: Embedder | None) -> li
 
 async def _check_quality(graph: Graph) -> list[Check]:
     """A grade of metadata that fell at the last sweep of the graph."""
-    level, citizen = origin_of(graph.name)
+    key, citizen = origin_of(graph.name)
     try:
-        series = await read_series(graph, level, citizen, 1)
+        series = await read_series(graph, level_of(key), citizen, 1)
     except SubstrateError as error:
         return [_report_error("quality", error)]
     if series.fallen_from is None:
         return []
     [last] = series.summaries
     detail = f"{graph.name}: the metadata is {last.quality_grade} now; it was {series.fallen_from} within 30 days"
-    named = f"--citizen {citizen}" if citizen else f"--level {level}"
+    named = f"--citizen {citizen}" if citizen else f"--level {key}"
     remedy = f"See `substrate validate {named} --trend`, and without --trend what to repair."
     return [Check("quality", detail, well=False, remedy=remedy)]
 

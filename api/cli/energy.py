@@ -11,8 +11,8 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.mind.state import energy_series
-from schemas.citizen import EnergyPoint, EnergySeries
 from schemas.memory import Level
+from schemas.mind.state import EnergyPoint, EnergySeries
 from schemas.paging import Paged
 from schemas.settings import Settings
 

@@ -9,13 +9,15 @@ from rich.text import Text
 
 from api.cli import options, support
 from api.request_parsing.erasures import erase_from_store
-from schemas.commands import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from schemas.collectives import owner_of
+from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 from substrate.text import count_of
 
 OPTIONS = {
     "citizen_id": "--citizen", "id": "--memory", "episode_id": "--episode", "level": "--level",
+    "collective": "--collective",
     "command_id": "--command-id",
 }  # fmt: skip
 BROKEN_OFF = "stopped: the next command or service that opens the store will finish this erasure"
@@ -31,15 +33,16 @@ def erase_for_good(
     memory: Annotated[str | None, typer.Option(metavar="ID", help="One memory.")] = None,
     episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
     level: Annotated[str, typer.Option(help="The level of the memory: N1, N2 or N3.")] = "N1",
+    collective: options.Collective = None,
     command_id: Annotated[
         str | None,
         typer.Option(metavar="ID", help="An id for this erasure; sent again with it, it counts as the same one."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove a memory, an episode, or without either the whole citizen, for good (docs/privacy.md)."""
+    """Remove a memory, an episode, or without either a whole citizen or collective, for good (docs/privacy.md)."""
     settings = support.read_settings(ctx)
-    fields = {"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()}
+    fields = {"citizen_id": citizen, "id": memory, "episode_id": episode, **options.graph(level, collective)}
     command = _make_command({**fields, "command_id": command_id})
     if not yes:
         typer.confirm(f"Remove {_describe(command)} for good?", abort=True, err=True)
@@ -55,21 +58,28 @@ def _make_command(fields: dict[str, str | None]) -> Erase:
     if fields["id"] is not None and fields["episode_id"] is not None:
         raise InvalidRequest("--memory and --episode: name one of them")
     if fields["id"] is not None:
-        return support.validate(EraseMemory, _select(fields, "level", "id"), OPTIONS)
+        return support.validate(EraseMemory, _select(fields, "level", "collective", "id"), OPTIONS)
     if fields["episode_id"] is not None:
         return support.validate(EraseEpisode, _select(fields, "episode_id"), OPTIONS)
+    if fields.get("collective") is not None:
+        if fields["citizen_id"] is not None:
+            raise InvalidRequest("--citizen and --collective: name one of them to erase it whole")
+        named = {name: fields[name] for name in ("command_id", "collective")}
+        return support.validate(EraseCollective, named, OPTIONS)
     return support.validate(EraseCitizen, _select(fields), OPTIONS)
 
 
 def _select(fields: dict[str, str | None], *names: str) -> dict[str, str | None]:
-    return {name: fields[name] for name in ("command_id", "citizen_id", *names)}
+    return {name: fields[name] for name in ("command_id", "citizen_id", *names) if name in fields}
 
 
 def _describe(command: Erase) -> str:
     if isinstance(command, EraseMemory):
-        return f"memory {command.id} of {command.citizen_id or command.level}"
+        return f"memory {command.id} of {owner_of(command.graph_key, command.citizen_id)}"
     if isinstance(command, EraseEpisode):
         return f"episode {command.episode_id} of {command.citizen_id}"
+    if isinstance(command, EraseCollective):
+        return f"everything in the collective {command.collective}"
     return f"everything that {command.citizen_id} remembers"
 
 

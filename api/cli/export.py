@@ -24,7 +24,7 @@ from schemas.temporal import Instant, KnownMoment, to_instant
 from substrate.graphs.names import origin_of
 from substrate.text import count_of
 
-OPTIONS = {"citizen_id": "--citizen", "level": "--level", "known_at": "--known-at"}
+OPTIONS = {"citizen_id": "--citizen", "level": "--level", "collective": "--collective", "known_at": "--known-at"}
 
 app = typer.Typer(add_completion=False)
 
@@ -40,6 +40,7 @@ def export_graphs(
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     whole: Annotated[bool, typer.Option("--all", help="Every citizen, and N2 and N3.")] = False,
     embeddings: Annotated[
         bool, typer.Option("--embeddings", help="Include the vectors; otherwise an import computes them.")
@@ -52,7 +53,9 @@ def export_graphs(
     choice = (
         None
         if whole
-        else support.validate(support.GraphChoice, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+        else support.validate(
+            support.GraphChoice, {**options.graph(level, collective), "citizen_id": citizen}, OPTIONS
+        )
     )
     if target is not None and os.path.lexists(target):
         raise InvalidRequest(f"{target} exists already", remedy="Name a file that does not exist yet.")
@@ -87,8 +90,8 @@ async def _export(
 
 async def _find_origins(runtime: Runtime, choice: support.GraphChoice | None) -> list[Origin]:
     if choice is not None:
-        await support.find_graph(runtime, choice.level, choice.citizen_id)
-        return [Origin(choice.level, choice.citizen_id if choice.level is Level.N1 else None)]
+        await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
+        return [Origin(choice.graph_key, choice.citizen_id if choice.level is Level.N1 else None)]
     origins = [Origin(*origin_of(name)) for name in await runtime.deps.graphs.existing()]
     if not origins:
         raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")

@@ -11,9 +11,9 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.feedback_intake import tell
 from orchestration.mind.feedback import list_feedback, take_back
-from schemas.citizen import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
+from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.paging import MOST, Paged
 from schemas.settings import Settings
 from substrate.text import count_of
@@ -25,6 +25,7 @@ OPTIONS: Final = {
     "as_of_time": "--as-of",
     "known_at": "--known-at",
     "query_levels": "--level",
+    "collectives": "--collective",
     "feedback_id": "--id",
 }
 
@@ -48,6 +49,7 @@ def feedback(  # noqa: PLR0913  (a command's arguments are its options)
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.AnyLevels = None,
+    collective: options.Collectives = None,
     feedback_id: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="An id for it: said again with it, it counts once.")
     ] = None,
@@ -75,6 +77,7 @@ def feedback(  # noqa: PLR0913  (a command's arguments are its options)
         "as_of_time": support.parse_time_option("--as-of", as_of),
         "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
+        "collectives": collective,
         "feedback_id": feedback_id,
     }
     told = support.validate(Feedback, support.drop_unset(fields), OPTIONS)

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, ResolutionState
+from schemas.collectives import owner_of
+from schemas.memory import (
+    STORED_DEFAULTS,
+    ConsciousnessNode,
+    NamesGraph,
+    ResolutionState,
+    collective_of,
+    graph_key,
+    level_of,
+)
 from schemas.temporal import long_date
 
 STATES: Final = {
@@ -33,6 +42,12 @@ def strip_controls(text: str) -> str:
 
 def to_line(text: str) -> str:
     return " ".join(strip_controls(text).split())
+
+
+def name_graph(graph: NamesGraph, citizen_id: str | None) -> str:
+    """A graph in words: its level, and whose it is."""
+    key = graph_key(graph.level, graph.collective)
+    return f"{level_of(key)} of {owner_of(key, citizen_id)}" if citizen_id or collective_of(key) else key
 
 
 def describe_missing(degraded: Sequence[str]) -> list[str]:
@@ -107,6 +122,7 @@ def describe_end(node: ConsciousnessNode) -> list[str]:
         parts.append(f"believed until {long_date(node.expired_at)}")
     if parts and reason:
         parts[-1] += f": {reason}"
+    parts += [f"contested by {each.by or 'somebody'}: {each.reason}" for each in node.contested]
     if node.overtaken_at is not None:
         parts.append(f"held until {long_date(node.overtaken_at)}, it seems: see {node.overtaken_by}")
     if node.duplicates:

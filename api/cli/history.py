@@ -23,7 +23,7 @@ from substrate.graphs.graph import Graph
 from substrate.store import reader, rows
 from substrate.store.runs import name_runs
 
-OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level"}
+OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level", "collective": "--collective"}
 TEXT_SHOWN: Final = 400
 BAR_WIDTH: Final = 19
 """The width of the times printed below the bar."""
@@ -58,11 +58,14 @@ def history(
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     link: options.OfLink = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
     """Show every record of one memory or link, as bars on both time axes."""
-    choice = support.validate(support.GraphChoice, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    choice = support.validate(
+        support.GraphChoice, {**options.graph(level, collective), "citizen_id": citizen}, OPTIONS
+    )
     is_link = options.names_link(identity, link=link)
     records = support.run(_read_records(support.read_settings(ctx), choice, identity, is_link=is_link))
     if as_json:
@@ -75,18 +78,18 @@ async def _read_records(
     settings: Settings, choice: support.GraphChoice, identity: str, *, is_link: bool
 ) -> Sequence[_Record]:
     async with support.open_store(settings) as runtime:
-        graph = await support.find_graph(runtime, choice.level, choice.citizen_id)
+        graph = await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
         store = Graph(runtime.deps.connection, graph)
         records: Sequence[_Record]
         if is_link:
             stored = await reader.link_history(store, link_name(identity))
-            records = await name_runs(store, [rows.link_record(row, choice.level) for row in stored])
+            records = await name_runs(store, [rows.link_record(row, choice.graph_key) for row in stored])
         else:
             stored = await reader.history(store, identity)
-            records = await name_runs(store, [rows.memory_record(row, choice.level) for row in stored])
+            records = await name_runs(store, [rows.memory_record(row, choice.graph_key) for row in stored])
     if not records:
         raise NotFound(
-            f"there is no {'link' if is_link else 'memory'} {identity!r} in {choice.level}",
+            f"there is no {'link' if is_link else 'memory'} {identity!r} in {choice.graph_key}",
             remedy="`substrate ask` shows the id of each memory that it finds; a link is `source|TYPE|target`.",
         )
     return records
@@ -96,7 +99,7 @@ def _show(records: Sequence[_Record], console: Console) -> None:
     last = records[-1]
     identity = last.link_id if isinstance(last, LinkRecord) else last.node_id
     count = f"{len(records)} record{'s' if len(records) > 1 else ''}"
-    console.print(Text.assemble((_title(last), "bold"), f" · {identity} · {last.level} · {count}"))
+    console.print(Text.assemble((_title(last), "bold"), f" · {identity} · {last.graph_key} · {count}"))
     table = Table("", "holds", "was believed", "what it says, and why it ended", show_lines=True, expand=True)
     valid_bars = draw_bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
     known_bars = draw_bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)

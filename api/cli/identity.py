@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Final
 
 import typer
@@ -11,10 +12,12 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.mind.declared_self import introduce
-from orchestration.mind.identity import read_identity
-from schemas.citizen import Felt, Identity, WhoIs
+from orchestration.mind.identity import read_identity, read_identity_diff
 from schemas.memory import Level
+from schemas.mind.identity import Between, Identity, IdentityDiff, SelfEntity, WhoIs
+from schemas.mind.state import Felt
 from schemas.settings import Settings
+from substrate.text import count_of
 
 OPTIONS: Final = {
     "citizen_id": "--citizen",
@@ -22,6 +25,9 @@ OPTIONS: Final = {
     "known_at": "--known-at",
     "limit": "--limit",
 }
+
+DIFF_OPTIONS: Final = {"from_time": "--diff", "to_time": "--as-of", "known_at": "--known-at"}
+RULES, FEELINGS = 5, 6
 
 app = typer.Typer(add_completion=False)
 
@@ -33,10 +39,23 @@ def identity(
     citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose identity.")],
     as_of: Annotated[str | None, typer.Option(metavar="TIME", help="The identity at this day or time.")] = None,
     known_at: options.KnownAt = None,
+    diff: Annotated[
+        str | None, typer.Option(metavar="TIME", help="What changed since this moment, until now or --as-of.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="Entities, 1 to 100.")] = 10,
     as_json: options.AnswerAsJson = False,
 ) -> None:
-    """Show who a citizen is: its name, role and people, and what most of its memories point to."""
+    """Show who a citizen is: its name, role and people, its values, and what most of its memories point to."""
+    if diff is not None:
+        moments = {
+            "from_time": support.parse_time_option("--diff", diff),
+            "to_time": support.parse_time_option("--as-of", as_of),
+            "known_at": support.parse_known_at(known_at),
+        }
+        between = support.validate(Between, support.drop_unset(moments), DIFF_OPTIONS)
+        changed = support.run(_compare(support.read_settings(ctx), citizen, between))
+        support.print_answer(changed, show_diff, as_json=as_json)
+        return
     fields = {
         "citizen_id": citizen,
         "as_of_time": support.parse_time_option("--as-of", as_of),
@@ -53,8 +72,43 @@ async def _read(settings: Settings, request: WhoIs) -> Identity:
         return await read_identity(request, runtime.deps, await runtime.moment())
 
 
+async def _compare(settings: Settings, citizen: str, between: Between) -> IdentityDiff:
+    async with support.open_store(settings) as runtime:
+        await support.find_graph(runtime, Level.N1, citizen)
+        return await read_identity_diff(citizen, between, runtime.deps, await runtime.moment())
+
+
+def show_diff(diff: IdentityDiff, console: Console) -> None:
+    """Print what changed, a line for each change."""
+    console.print(Text(f"from {diff.from_time:%Y-%m-%d} to {diff.to_time:%Y-%m-%d}", style="bold"))
+    lines = list(_changes(diff))
+    for line in lines:
+        console.print(Text(formatting.to_line(line)))
+    if not lines:
+        console.print("nothing changed")
+    for note in diff.notes:
+        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
+
+
+def _changes(diff: IdentityDiff) -> Iterator[str]:
+    for what, change in (("name", diff.name), ("role", diff.role)):
+        if change is not None:
+            yield f"{what}: {change.before or 'none'} → {change.after or 'none'}"
+    for sign, people in (("+", diff.people_come), ("-", diff.people_gone)):
+        yield from (f"{sign} person: {one.name}{f' ({one.relation})' if one.relation else ''}" for one in people)
+    yield from (f"{one.name}: {one.before or 'no relation'} → {one.after or 'none'}" for one in diff.relations)
+    yield from (f"attachment: {one.name} {one.before} → {one.after}" for one in diff.attachments)
+    for sign, values in (("+", diff.values_new), ("-", diff.values_ended)):
+        yield from (f"{sign} rule: {one.rule}" for one in values)
+    if diff.temperament:
+        shifts = (f"{emotion} {shift:+.2f}" for emotion, shift in diff.temperament.items())
+        yield f"temperament: {', '.join(shifts)}"
+
+
 def show(identity: Identity, console: Console) -> None:
-    """Print who the citizen is, its entities as a table, the rules of the first one, and the state."""
+    """Print who the citizen is, its entities as a table, its rules, its temperament, and the state."""
+    if identity.self_entity is not None:
+        console.print(Text(formatting.to_line(_describe_self(identity.self_entity))))
     introduced = introduce(identity)
     if introduced is not None:
         console.print(Text(formatting.to_line(introduced)))
@@ -66,12 +120,27 @@ def show(identity: Identity, console: Console) -> None:
         )
     if identity.entities:
         console.print(table)
-    for rule in identity.entities[0].rules if identity.entities else ():
-        console.print(Text(f"rule: {formatting.to_line(rule.rule)}"))
+    _show_character(identity, console)
     if identity.state.updated_at is not None:
         console.print(Text(_format_state(identity.state)))
     for note in identity.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
+
+
+def _show_character(identity: Identity, console: Console) -> None:
+    for value in identity.values[:RULES]:
+        console.print(Text(formatting.to_line(f"rule: {value.rule} ({count_of(value.memories, 'memory')})")))
+    if len(identity.values) > RULES:
+        console.print(Text(f"rules: {len(identity.values) - RULES} more with --json", style="dim"))
+    if identity.temperament is not None:
+        felt = [f"{name} {share:.2f}" for name, share in identity.temperament.emotions.items()]
+        of = count_of(identity.temperament.memories, "memory")
+        console.print(Text(formatting.to_line(f"temperament: {', '.join(felt[:FEELINGS])} ({of})")))
+
+
+def _describe_self(entity: SelfEntity) -> str:
+    how = "declared" if entity.declared else "found"
+    return f"self: {entity.name}, {how}, in {count_of(entity.appearances, 'memory')}"
 
 
 def _format_state(state: Felt) -> str:

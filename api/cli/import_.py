@@ -18,6 +18,7 @@ from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
+from substrate.connection.patience import LOAD_PATIENCE_S, patient
 from substrate.text import count_of
 
 app = typer.Typer(add_completion=False)
@@ -86,7 +87,7 @@ async def _import(settings: Settings, path: Path, citizen_id: str | None) -> Imp
 
     async with support.open_store(settings) as runtime:
         try:
-            with support.progress_bar(support.messages(), 0, "records") as advance:
+            with support.progress_bar(support.messages(), 0, "records") as advance, patient(LOAD_PATIENCE_S):
                 now = await runtime.moment()
                 return await import_lines(lines, runtime.deps, now, citizen_id=citizen_id, progress=advance)
         except OSError as error:

@@ -17,15 +17,16 @@ from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import FORMATS
 from orchestration.ingestion.formats.files import names_below, read_files
 from orchestration.ingestion.formats.parsed import ParsedFiles
-from orchestration.ingestion.formats.reader import read_zone
 from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.intake import Origin, parse_readable, parse_strictly
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
 from orchestration.ingestion.storing import length
+from orchestration.ingestion.written_times import read_zone
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
 from schemas.responses import IngestReport
 from schemas.settings import Settings
+from substrate.connection.patience import LOAD_PATIENCE_S, patient
 from substrate.text import count_of
 
 FAULTS_SHOWN = 10
@@ -153,7 +154,7 @@ async def _ingest(
         if how.atomic:
             report = await ingest_atomically(intake, runtime.deps, now)
             return report, None, time.perf_counter() - begun
-        with support.progress_bar(support.messages(), total, things) as advance:
+        with support.progress_bar(support.messages(), total, things) as advance, patient(LOAD_PATIENCE_S):
             if how.as_happened:
                 report = await ingest_as_happened(intake, runtime.deps, now, progress=advance)
             else:

@@ -18,8 +18,9 @@ from api.client import AsyncSubstrate
 from api.mcp.server import Context, make_server
 from api.mcp.stdio import standard_streams
 from api.mcp.store_opening import BackgroundStore, SetStatus
+from api.mcp.tool import Tool
 from api.mcp.tool_schemas import CitizenScope, single_citizen_scope
-from api.mcp.tools import Tool, choose_tools, split_names
+from api.mcp.tools import choose_tools, split_names
 from api.version import installed_version
 from schemas.errors import SubstrateError
 

@@ -11,7 +11,6 @@ from rich.text import Text
 from api.cli import options, support
 from api.cli.revise import show_consequences
 from api.cli.stream_text import format_offer
-from api.request_parsing.writes import error_for
 from orchestration.upkeep import offers as upkeep_offers
 from orchestration.waking.offer_rules import Whose
 from schemas.commands import ANY_COMMAND
@@ -19,7 +18,7 @@ from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 from schemas.upkeep.offers import OfferOutcome, OffersAnswer, OffersRequest
 
-OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level", "limit": "--limit"}
+OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level", "collective": "--collective", "limit": "--limit"}
 
 app = typer.Typer(add_completion=False)
 
@@ -30,6 +29,7 @@ def offers(
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     limit: Annotated[int, typer.Option(help="At most so many are listed.")] = 20,
     take: Annotated[
         str | None, typer.Option(metavar="ID", help="Take this offer up: its command is applied.")
@@ -40,7 +40,7 @@ def offers(
     as_json: options.AnswerAsJson = False,
 ) -> None:
     """List what could be resolved or unblocked and nobody took up."""
-    fields = {"citizen_id": citizen, "level": level.upper(), "limit": limit}
+    fields = {"citizen_id": citizen, **options.graph(level, collective), "limit": limit}
     request = support.validate(OffersRequest, fields, OPTIONS)
     settings = support.read_settings(ctx)
     if take is not None and decline is not None:
@@ -61,7 +61,7 @@ async def _answer(
     settings: Settings, request: OffersRequest, taken: str | None, declined: str | None
 ) -> OfferOutcome:
     """Raises NotFound for an offer that is not open, and the error of a refused command."""
-    whose = Whose(request.level, request.citizen_id)
+    whose = Whose(request.graph_key, request.citizen_id)
     async with support.open_store(settings) as runtime:
         now = await runtime.moment()
         if taken is None:
@@ -70,7 +70,7 @@ async def _answer(
         offer = await upkeep_offers.read_offer(taken, whose, runtime.deps, now)
         receipt = await upkeep_offers.take(ANY_COMMAND.validate_python(offer.command), runtime.deps, now)
     if receipt.status == "refused":
-        raise error_for(receipt)
+        raise receipt.refusal()
     return OfferOutcome(offer=offer, answer="take", receipt=receipt)
 
 

@@ -16,6 +16,11 @@ AnyCitizen = Annotated[str | None, _CITIZEN]
 """For commands that work on N2 and N3 too, which need no citizen."""
 
 Level = Annotated[str, typer.Option(help="N1, N2 or N3.")]
+Collective = Annotated[str | None, typer.Option(metavar="ID", help="A collective of N2 beside the default one.")]
+Collectives = Annotated[
+    list[str] | None,
+    typer.Option("--collective", metavar="ID", help="A collective beside the default one; repeat for up to 4."),
+]
 Levels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")]
 AnyLevels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")]
 
@@ -38,6 +43,9 @@ Goal = Annotated[str | None, typer.Option(help="The goal that it serves.")]
 State = Annotated[str | None, typer.Option(help="resolved, in_progress or blocked.")]
 Importance = Annotated[float | None, typer.Option(help="How much it matters in the long run, 0 to 1.")]
 Rule = Annotated[str | None, typer.Option(help="What to do from now on.")]
+Severity = Annotated[
+    str | None, typer.Option(metavar="block|warn|note", help="What breaking the rule leads to. Default: warn.")
+]
 Tag = Annotated[list[str] | None, typer.Option(help="Repeat for several.")]
 Mindstate = Annotated[str | None, typer.Option(help="Of a link: the state of mind in which it is made.")]
 ValidAt = Annotated[str | None, typer.Option(metavar="TIME", help="When it began to be true. Default: now.")]
@@ -53,6 +61,18 @@ Filter = Annotated[
 ]
 ResultsOfAQuery = Annotated[int, typer.Option(help="Results of each query, 1 to 100.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Leave out memories that do not fit.")]
+Parts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--part",
+        metavar="NAME",
+        help="With --json: only this section, such as activation_tiers or energy; repeat for several.",
+    ),
+]
+References = Annotated[
+    bool,
+    typer.Option("--references", help="With --json: each memory and each link once; all else refers to them."),
+]
 Plural = Annotated[
     bool, typer.Option("--plural", help="Add recent, older and random memories, and spread the answer over weeks.")
 ]
@@ -61,6 +81,13 @@ Explain = Annotated[bool, typer.Option("--explain", help="Show each term of each
 AnswerAsJson = Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")]
 StreamAsJson = Annotated[bool, typer.Option("--json", help="Print the whole stream as JSON.")]
 ReceiptAsJson = Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")]
+
+
+def graph(level: str, collective: str | None) -> dict[str, Any]:
+    """The fields that name a graph; a collective is on N2 where no other level than the default is named."""
+    if collective is None:
+        return {"level": level.upper()}
+    return {"level": "N2" if level.upper() == "N1" else level.upper(), "collective": collective}
 
 
 def upper(levels: list[str] | None) -> list[str] | None:

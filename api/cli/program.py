@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -59,6 +60,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "validate": "Check whole graphs for broken, duplicate, empty or unset data, and repair it.",
     "upkeep": "Show the runs of upkeep, run its jobs now, or take a run back.",
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",
+    "appetite": "Show what a citizen has to wake for, and with --intend ask what follows from it.",
+    "replay": "Ask a stream again as of then: what did the citizen know when it asked?",
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",
     "mirror": "Write memories as Markdown files, and take the edits in them back.",
@@ -67,15 +70,22 @@ COMMANDS: Final[Mapping[str, str]] = {
     "restore": "Restore a backup into an empty data directory.",
     "recover": "Report what a damaged store has lost, and recover the rest.",
     "erase": "Remove a memory, an episode or a whole citizen for good.",
+    "situation": "Show what an agent of a cycle begins with: state, stimuli, working memory, changes.",
     "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
+    "context": "Write an episode in one call, or list what agents noted with it.",
+    "imagine": "Say what came of an action before, or how right predictions were.",
     "associate": "Find memories by words, then follow their tags and links; no vectors.",
     "identity": "Show who a citizen is, or was: the entities that most of its memories point to.",
     "energy": "Show the energy of a citizen over time, and which streams changed it.",
+    "rules": "List a citizen's rules with their record, or check an action against them.",
     "quarantine": "Hide what came from a distrusted source, then release it or make it final.",
     "retention": "Say how long memories are kept, or list and remove such policies.",
     "revaluate": "Show memories of low importance, and say anew how much they matter.",
     "feedback": "Say which memories answered a question, list what was said, or take it back.",
     "citizens": "List the citizens of whom something is stored.",
+    "share": "Copy a memory with its links to N2 or N3, or bring its copy up to date.",
+    "contest": "Contest a shared memory of another, take that back, or list what is contested.",
+    "collectives": "List the collectives beside the default one.",
     "serve": "Serve the REST API.",
     "mcp": "Serve agents by the Model Context Protocol, over standard input and output.",
     "keys": "Make, list and revoke the keys of the service.",
@@ -84,7 +94,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 """The help line of each command. `app` is in the module of the same name, unless `_MODULES` names another."""
 
 _MODULES: Final[Mapping[str, str]] = {
-    "import": "import_", "restore": "backup", "recover": "backup",
+    "import": "import_", "restore": "backup", "recover": "backup", "contest": "share",
     "supersede": "revise", "correct": "revise", "retract": "revise", "resolve": "revise",
 }  # fmt: skip
 
@@ -101,8 +111,21 @@ class CommandsOnDemand(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Import the command, or group of commands, of this name."""
-    command = get_command(import_module(f"api.cli.{_MODULES.get(name, name)}").app)
+    with _without_collection():
+        command = get_command(import_module(f"api.cli.{_MODULES.get(name, name)}").app)
     return getattr(command, "commands", {}).get(name, command)
+
+
+@contextlib.contextmanager
+def _without_collection() -> Iterator[None]:
+    """Within the context nothing is collected: modules make no garbage, and looking for it takes time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 app = typer.Typer(
@@ -224,15 +247,18 @@ def run_until_stopped[T](work: Coroutine[Any, Any, T]) -> T:
 
     Raises KeyboardInterrupt after such a signal.
     """
+    # Not the result of the task: at the end of a run asyncio has its result described, which is long for a stream.
+    answers: list[T] = []
     try:
-        return asyncio.run(_stop_on_signals(work))
+        asyncio.run(_stop_on_signals(work, answers))
     except asyncio.CancelledError as error:
         raise KeyboardInterrupt from error
+    return answers[0]
 
 
-async def _stop_on_signals[T](work: Coroutine[Any, Any, T]) -> T:
+async def _stop_on_signals[T](work: Coroutine[Any, Any, T], answers: list[T]) -> None:
     task = asyncio.current_task()
     if task is not None:
         for sign in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
-    return await work
+    answers.append(await work)

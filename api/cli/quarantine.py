@@ -12,14 +12,17 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.dependencies import Deps
 from orchestration.upkeep import quarantine as flow
+from schemas.collectives import GraphRequest, owner_of
 from schemas.errors import InvalidRequest
+from schemas.memory import graph_key
 from schemas.settings import Settings
 from schemas.temporal import Instant
-from schemas.upkeep.quarantine import SELECTS, GraphRequest, Quarantine, QuarantineChange, QuarantineRequest
+from schemas.upkeep.quarantine import SELECTS, Quarantine, QuarantineChange, QuarantineRequest
 from substrate.text import count_of
 
 OPTIONS: Final = {
-    "citizen_id": "--citizen", "level": "--level", "source": "--source", "episode_id": "--episode",
+    "citizen_id": "--citizen", "level": "--level",
+    "collective": "--collective", "source": "--source", "episode_id": "--episode",
     "key_id": "--key", "speaker": "--speaker", "tag": "--tag", "note": "--note", "by": "--by", "until": "--until",
 }  # fmt: skip
 By = Annotated[str, typer.Option(metavar="SOURCE", help="The source that orders it; more trust reaches more.")]
@@ -33,6 +36,7 @@ def quarantine(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     source: Annotated[str | None, typer.Option(help="What this source wrote: tool, ingestion, …")] = None,
     episode: Annotated[str | None, typer.Option(metavar="ID", help="What came from this conversation.")] = None,
     key: Annotated[str | None, typer.Option(metavar="ID", help="What was written with this key.")] = None,
@@ -53,7 +57,7 @@ def quarantine(  # noqa: PLR0913  (a command's arguments are its options)
     All that is given must fit. Hidden memories stand in no answer about now; --release brings them back.
     """
     settings = support.read_settings(ctx)
-    graph = {"citizen_id": citizen, "level": level.upper()}
+    graph = {"citizen_id": citizen, **options.graph(level, collective)}
     chosen = {
         "source": source,
         "episode_id": episode,
@@ -94,14 +98,14 @@ def _action(change: QuarantineChange, show: str | None, release: str | None, ret
 
 async def _run(settings: Settings, request: GraphRequest, action: _Flow) -> Quarantine:
     async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, request.level, request.citizen_id)
+        await support.find_graph(runtime, request.graph_key, request.citizen_id)
         return await action(runtime.deps, await runtime.moment())
 
 
 def _list(settings: Settings, request: GraphRequest, *, as_json: bool) -> None:
     async def read() -> tuple[Quarantine, ...]:
         async with support.open_store(settings) as runtime:
-            await support.find_graph(runtime, request.level, request.citizen_id)
+            await support.find_graph(runtime, request.graph_key, request.citizen_id)
             return (await flow.list_quarantines(request, runtime.deps)).quarantines
 
     found = support.run(read())
@@ -121,7 +125,7 @@ def _show(shown: Quarantine, console: Console) -> None:
             f"{shown.refused:,} refused",
         )
     )
-    name = shown.id or f"of {shown.citizen_id or shown.level}"
+    name = shown.id or f"of {owner_of(graph_key(shown.level, shown.collective), shown.citizen_id)}"
     console.print(Text.assemble((shown.status.replace("_", " "), "bold"), f" {name}: {counts}"), soft_wrap=True)
     for thing in shown.things:
         described = f"{formatting.to_line(thing.id)} {formatting.to_line(thing.name)}".strip()

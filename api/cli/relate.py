@@ -13,7 +13,8 @@ from schemas.wave_signal import normalize_relation_type
 
 OPTIONS: Final = {
     "source_id": "SOURCE", "relation_type": "TYPE", "target_id": "TARGET", "citizen_id": "--citizen",
-    "level": "--level", "id": "--id", "energy": "--energy", "confidence": "--confidence",
+    "level": "--level",
+    "collective": "--collective", "id": "--id", "energy": "--energy", "confidence": "--confidence",
     "emotion_vector": "--emotion", "goal": "--goal", "mindstate": "--mindstate", "resolution_state": "--state",
     "felt_quality": "--felt", "formation_trigger": "--trigger", "valid_at": "--valid-at",
 }  # fmt: skip
@@ -34,6 +35,7 @@ def relate(  # noqa: PLR0913  (a command's arguments are its options)
     emotion: Annotated[list[str], typer.Option(metavar="NAME=X", help="joy=0.7; repeat for several.")],
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     energy: Annotated[float, typer.Option(help="How urgent the link is, 0 to 1.")] = 0.5,
     confidence: Annotated[float, typer.Option(help="How sure it is, 0 to 1.")] = 0.5,
     state: options.State = None,
@@ -49,7 +51,7 @@ def relate(  # noqa: PLR0913  (a command's arguments are its options)
         "relation_type": normalize_relation_type(relation_type),
         "target_id": target,
         "citizen_id": citizen,
-        "level": level.upper(),
+        **options.graph(level, collective),
         "id": link_id,
         "goal": goal,
         "mindstate": mindstate,

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.request_parsing.writes import error_for
 from api.runtime.runtime import Runtime
 from orchestration import insertion
 from orchestration.writing.records import fingerprint
 from orchestration.writing.restatements import readings
-from schemas.commands import Command, Remember, WriteReceipt
+from schemas.commands import Command, Remember, Writer, WriteReceipt
+from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.temporal import Scope
 from substrate.graphs.names import graph_name
@@ -28,6 +28,7 @@ OPTIONS: Final = {
     "description": "--description",
     "citizen_id": "--citizen",
     "level": "--level",
+    "collective": "--collective",
     "id": "--id",
     "node_type": "--type",
     "valid_at": "--valid-at",
@@ -39,6 +40,7 @@ OPTIONS: Final = {
     "goal": "--goal",
     "importance": "--importance",
     "rule": "--rule",
+    "severity": "--severity",
 }
 """The option that sets each field of a memory, for error texts."""
 
@@ -54,6 +56,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; N1 needs one.")
     ] = None,
     level: Annotated[str, typer.Option(help="N1 personal, N2 collective, N3 ecosystem.")] = "N1",
+    collective: options.Collective = None,
     description: Annotated[
         str | None, typer.Option("--description", "--text", help="The text, when TEXT is its name.")
     ] = None,
@@ -67,6 +70,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
     state: options.State = None,
     importance: options.Importance = None,
     rule: options.Rule = None,
+    severity: options.Severity = None,
     tag: options.Tag = None,
     about: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A person, place or project that it is about.")
@@ -81,7 +85,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
     fields = {
         **_name_and_description(sys.stdin.read() if text == "-" else text, description),
         "citizen_id": citizen,
-        "level": level.upper(),
+        **options.graph(level, collective),
         "id": memory_id,
         "node_type": node_type,
         "valid_at": support.parse_time_option("--valid-at", valid_at),
@@ -94,6 +98,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "resolution_state": state,
         "importance": importance,
         "rule": rule,
+        "severity": severity,
         "restate": restate or None,
     }
     command = support.validate(Remember, support.drop_unset(fields), OPTIONS)
@@ -111,11 +116,16 @@ def _name_and_description(text: str, description: str | None) -> dict[str, Any]:
 
 
 async def store_command(settings: Settings, command: Command) -> WriteReceipt:
-    """Apply a command and return its receipt. Raises the error of its refusal."""
+    """Apply a command and return its receipt. Raises the error of its refusal.
+
+    Who names a citizen writes to a shared level as this citizen; without one it is the operator, a steward.
+    """
+    if command.level is not Level.N1 and command.citizen_id is not None:
+        command = command.with_writer(Writer(author=command.citizen_id, steward=False))
     async with support.open_store(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())
     if receipt.status == "refused":
-        raise error_for(receipt)
+        raise receipt.refusal()
     return receipt
 
 
@@ -131,7 +141,7 @@ async def store_once(settings: Settings, command: Remember) -> WriteReceipt:
         for number in count(1):
             [receipt] = await insertion.apply([_named(command, number)], runtime.deps, await runtime.moment())
             if receipt.status == "refused":
-                raise error_for(receipt)
+                raise receipt.refusal()
             if not receipt.duplicate or await _says(command, receipt, runtime):
                 break
     return receipt
@@ -143,10 +153,10 @@ def _named(command: Remember, number: int) -> Remember:
 
 async def _says(command: Remember, receipt: WriteReceipt, runtime: Runtime) -> bool:
     """True when the memory of the receipt holds now with the text of the command."""
-    graph = runtime.deps.graph(graph_name(command.level, command.citizen_id))
+    graph = runtime.deps.graph(graph_name(command.graph_key, command.citizen_id))
     scope = Scope.current(await runtime.moment())
     row = (await records.read_memory(graph, receipt.id or "", scope)).row
-    held = None if row is None else rows.node(row, command.level)
+    held = None if row is None else rows.node(row, command.graph_key)
     return held is not None and (held.name, held.description) == (command.name, command.description)
 
 
@@ -154,10 +164,11 @@ def show_stored(receipt: WriteReceipt, console: Console) -> None:
     """Print the receipt of a new memory or link."""
     known = "recognised" if receipt.recognised else "it was there already"
     again = f" ({known})" if receipt.duplicate else ""
+    of = f" of collective {receipt.collective}" if receipt.collective else ""
     since = f", holds since {formatting.format_time(receipt.valid_at)} UTC"
     console.print(
         Text.assemble(
-            "stored ", (formatting.to_line(receipt.id or ""), "bold"), f" in {receipt.level}{since}{again}"
+            "stored ", (formatting.to_line(receipt.id or ""), "bold"), f" in {receipt.level}{of}{since}{again}"
         )
     )
     for warning in receipt.warnings:

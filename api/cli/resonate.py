@@ -15,6 +15,8 @@ from schemas.wave_signal import Resonances, Resonate
 
 OPTIONS: Final = {
     "query_text": "QUESTION",
+    "by": "--by",
+    "id": "--id",
     "citizen_id": "--citizen",
     "nodes": "--node",
     "relations": "--relation",
@@ -30,6 +32,7 @@ OPTIONS: Final = {
     "as_of_time": "--as-of",
     "known_at": "--known-at",
     "query_levels": "--level",
+    "collectives": "--collective",
     "max_results_per_level": "--limit",
     "suppress_recent": "--suppress-recent",
     "rerank": "--rerank",
@@ -46,6 +49,8 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     question: Annotated[str | None, typer.Argument(help="What the signal is about, in words.")] = None,
     *,
     citizen: options.Citizen,
+    by: Annotated[str, typer.Option(help="signal, or shape: what happened as around the memory --id.")] = "signal",
+    memory: Annotated[str | None, typer.Option("--id", metavar="ID", help="The memory, with --by shape.")] = None,
     node: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A name or id; repeat.")] = None,
     relation: Annotated[
         list[str] | None, typer.Option(metavar="TRIPLE", help="CRITICIZED, or 'Egor|CRITICIZED|code'; repeat.")
@@ -73,6 +78,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.Levels = None,
+    collective: options.Collectives = None,
     limit: Annotated[int, typer.Option(help="Results of each level, 1 to 100.")] = 7,
     suppress_recent: Annotated[
         bool, typer.Option(help="What became true within the last day resonates less.")
@@ -87,6 +93,8 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     """Send a wave signal into a citizen's memory, and see what resonates and by which channel."""
     fields = {
         "query_text": question,
+        "by": by,
+        "id": memory,
         "citizen_id": citizen,
         "nodes": node,
         "relations": relation,
@@ -102,6 +110,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "as_of_time": support.parse_time_option("--as-of", as_of),
         "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
+        "collectives": collective,
         "max_results_per_level": limit,
         "suppress_recent": suppress_recent,
         "rerank": rerank,
@@ -114,7 +123,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
 
 def show(answer: Resonances, console: Console) -> None:
     """Print the signal in one line, then a table for each level, with the channels that have a weight."""
-    console.print(Text(f"signal: {describe_signal(answer)}", style="bold"))
+    console.print(Text(describe_signal(answer), style="bold"))
     counted = [channel for channel, weight in answer.weights.items() if weight]
     for level, resonances in answer.levels.items():
         if not resonances:
@@ -122,7 +131,10 @@ def show(answer: Resonances, console: Console) -> None:
         table = Table("resonance", "memory", *counted, title=level, title_justify="left", box=None)
         for resonance in resonances:
             cells = (f"{resonance.channels[channel]:.2f}" for channel in counted)
-            table.add_row(f"{resonance.resonance:.3f}", Text(formatting.to_line(resonance.memory.name)), *cells)
+            title = Text(formatting.to_line(resonance.memory.name))
+            if resonance.shared:
+                title.append(" ").append(formatting.to_line(f"[{'; '.join(resonance.shared)}]"), style="dim")
+            table.add_row(f"{resonance.resonance:.3f}", title, *cells)
         console.print(table)
     if not any(answer.levels.values()):
         console.print("nothing resonates")
@@ -133,8 +145,12 @@ def show(answer: Resonances, console: Console) -> None:
 
 
 def describe_signal(answer: Resonances) -> str:
+    """The signal in one line; shapes are compared without one."""
+    if not answer.weights:
+        return "by shape"
     sent = answer.signal
     triples = [f"{r.source or '…'} {r.relation_type} {r.target or '…'}" for r in sent.relations]
     felt = [f"{sent.emotion} {sent.intensity:g}"] if sent.emotion else []
     parts = [*sent.nodes, *triples, *felt, *([f"result {sent.result}"] if sent.result else [])]
-    return formatting.to_line(" · ".join([*parts, *(f"drive {drive}" for drive in sent.drives)]) or "words only")
+    said = " · ".join([*parts, *(f"drive {drive}" for drive in sent.drives)]) or "words only"
+    return formatting.to_line(f"signal: {said}")

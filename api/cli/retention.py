@@ -11,13 +11,14 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.quarantine import By
 from orchestration.upkeep import retention as flow
+from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
-from schemas.upkeep.quarantine import GraphRequest
 from schemas.upkeep.retention import PoliciesAnswer, Policy, PolicyReach, PolicyRule, SetPolicy
 
 OPTIONS: Final = {
-    "citizen_id": "--citizen", "level": "--level", "source": "--source", "tag": "--tag", "node_type": "--type",
+    "citizen_id": "--citizen", "level": "--level",
+    "collective": "--collective", "source": "--source", "tag": "--tag", "node_type": "--type",
     "keep_days": "--keep-days", "keep_newest": "--keep-newest", "age": "--age", "by": "--by",
     "confirm": "--confirm",
 }  # fmt: skip
@@ -34,6 +35,7 @@ def retention(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     source: Annotated[str | None, typer.Option(help="Only what this source wrote: tool, ingestion, …")] = None,
     tag: Annotated[str | None, typer.Option(help="Only what has this tag.")] = None,
     node_type: options.NodeType = None,
@@ -56,7 +58,7 @@ def retention(  # noqa: PLR0913  (a command's arguments are its options)
     what those with --erase do not keep, and runs only where it is named.
     """
     settings = support.read_settings(ctx)
-    graph = {"citizen_id": citizen, "level": level.upper()}
+    graph = {"citizen_id": citizen, **options.graph(level, collective)}
     keeps = support.drop_unset({"keep_days": keep_days, "keep_newest": keep_newest})
     if until_resolved:
         keeps["keep_until_resolved"] = True
@@ -86,25 +88,25 @@ def _show_or_remove(settings: Settings, name: str, choice: GraphRequest, *, remo
 
 async def _list(settings: Settings, choice: GraphRequest) -> PoliciesAnswer:
     async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, choice.level, choice.citizen_id)
+        await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
         return await flow.list_policies(choice, runtime.deps)
 
 
 async def _read(settings: Settings, name: str, choice: GraphRequest) -> PolicyReach:
     async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, choice.level, choice.citizen_id)
+        await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
         return await flow.show_policy(name, choice, runtime.deps, await runtime.moment())
 
 
 async def _set(settings: Settings, name: str, policy: SetPolicy) -> PolicyReach:
     async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, policy.level, policy.citizen_id)
+        await support.find_graph(runtime, policy.graph_key, policy.citizen_id)
         return await flow.set_policy(name, policy, runtime.deps, await runtime.moment())
 
 
 async def _remove(settings: Settings, name: str, choice: GraphRequest) -> Policy:
     async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, choice.level, choice.citizen_id)
+        await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
         return await flow.remove_policy(name, choice, runtime.deps)
 
 

@@ -27,10 +27,11 @@ from schemas.commands import (
 from schemas.errors import InvalidRequest
 
 OPTIONS: Final = {
-    "id": "ID", "citizen_id": "--citizen", "level": "--level", "name": "--name", "description": "--text",
+    "id": "ID", "citizen_id": "--citizen", "level": "--level",
+    "collective": "--collective", "name": "--name", "description": "--text",
     "node_type": "--type", "energy": "--energy", "confidence": "--confidence", "emotion_vector": "--emotion",
     "goal": "--goal", "resolution_state": "--state", "importance": "--importance", "rule": "--rule",
-    "tags": "--tag", "mindstate": "--mindstate", "correction_pattern_id": "--reason",
+    "severity": "--severity", "tags": "--tag", "mindstate": "--mindstate", "correction_pattern_id": "--reason",
     "discovery_energy": "--discovery-energy", "effective_at": "--at", "valid_from": "--from", "valid_to": "--to",
     "expected_version": "--expected-version", "cascade": "--cascade",
 }  # fmt: skip
@@ -68,6 +69,7 @@ def supersede(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     link: options.OfLink = False,
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When the world changed. Default: now.")] = None,
     to: To = None,
@@ -81,6 +83,7 @@ def supersede(  # noqa: PLR0913  (a command's arguments are its options)
     state: options.State = None,
     importance: options.Importance = None,
     rule: options.Rule = None,
+    severity: options.Severity = None,
     tag: options.Tag = None,
     mindstate: options.Mindstate = None,
     reason: Reason = None,
@@ -95,10 +98,10 @@ def supersede(  # noqa: PLR0913  (a command's arguments are its options)
     }
     content = _content(
         name=name, description=text, node_type=node_type, energy=energy, confidence=confidence, emotion=emotion,
-        goal=goal, resolution_state=state, importance=importance, rule=rule, tag=tag, mindstate=mindstate,
-        reason=reason, discovery_energy=discovery_energy, expected_version=version,
+        goal=goal, resolution_state=state, importance=importance, rule=rule, severity=severity,
+        tag=tag, mindstate=mindstate, reason=reason, discovery_energy=discovery_energy, expected_version=version,
     )  # fmt: skip
-    address = _address(identity, citizen, level)
+    address = _address(identity, citizen, options.graph(level, collective))
     _change(ctx, "supersede", {**address, **times, **content}, link=link, as_json=as_json)
 
 
@@ -109,6 +112,7 @@ def correct(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     link: options.OfLink = False,
     start: From = None,
     to: To = None,
@@ -122,6 +126,7 @@ def correct(  # noqa: PLR0913  (a command's arguments are its options)
     state: options.State = None,
     importance: options.Importance = None,
     rule: options.Rule = None,
+    severity: options.Severity = None,
     tag: options.Tag = None,
     mindstate: options.Mindstate = None,
     reason: Reason = None,
@@ -132,10 +137,10 @@ def correct(  # noqa: PLR0913  (a command's arguments are its options)
     """We were wrong: the corrected content holds over the same time. Only what is given changes."""
     content = _content(
         name=name, description=text, node_type=node_type, energy=energy, confidence=confidence, emotion=emotion,
-        goal=goal, resolution_state=state, importance=importance, rule=rule, tag=tag, mindstate=mindstate,
-        reason=reason, discovery_energy=discovery_energy, expected_version=version,
+        goal=goal, resolution_state=state, importance=importance, rule=rule, severity=severity,
+        tag=tag, mindstate=mindstate, reason=reason, discovery_energy=discovery_energy, expected_version=version,
     )  # fmt: skip
-    address = _address(identity, citizen, level)
+    address = _address(identity, citizen, options.graph(level, collective))
     _change(ctx, "correct", {**address, **_stretch(start, to), **content}, link=link, as_json=as_json)
 
 
@@ -146,6 +151,7 @@ def retract(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     link: options.OfLink = False,
     at: Annotated[
         str | None, typer.Option(metavar="TIME", help="Until when it was true. Default: it never was.")
@@ -158,7 +164,12 @@ def retract(  # noqa: PLR0913  (a command's arguments are its options)
     """It does not hold: never, or no longer from --at on, or not between --from and --to."""
     ended = support.parse_time_option("--at", at)
     reason = None if ended is None else "reality_changed"
-    fields = {**_address(identity, citizen, level), **_stretch(start, to), "effective_at": ended, "reason": reason}
+    fields = {
+        **_address(identity, citizen, options.graph(level, collective)),
+        **_stretch(start, to),
+        "effective_at": ended,
+        "reason": reason,
+    }
     _change(ctx, "retract", {**fields, "expected_version": version}, link=link, as_json=as_json)
 
 
@@ -169,6 +180,7 @@ def resolve(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     link: options.OfLink = False,
     state: Annotated[str, typer.Option(help="resolved, in_progress or blocked.")] = "resolved",
     at: Annotated[str | None, typer.Option(metavar="TIME", help="Since when. Default: now.")] = None,
@@ -185,12 +197,17 @@ def resolve(  # noqa: PLR0913  (a command's arguments are its options)
         "effective_at": support.parse_time_option("--at", at),
         "valid_to": support.parse_time_option("--to", to),
     }
-    fields = {**_address(identity, citizen, level), **times, "resolution_state": state, "cascade": cascade or None}
+    fields = {
+        **_address(identity, citizen, options.graph(level, collective)),
+        **times,
+        "resolution_state": state,
+        "cascade": cascade or None,
+    }
     _change(ctx, "resolve", {**fields, "expected_version": version}, link=link, as_json=as_json)
 
 
-def _address(identity: str, citizen: str | None, level: str) -> dict[str, Any]:
-    return {"id": identity, "citizen_id": citizen, "level": level.upper()}
+def _address(identity: str, citizen: str | None, graph: dict[str, Any]) -> dict[str, Any]:
+    return {"id": identity, "citizen_id": citizen, **graph}
 
 
 def _stretch(start: str | None, end: str | None) -> dict[str, Any]:

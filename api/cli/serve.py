@@ -18,6 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.asgi.connections import connection_class, process_connections
 from api.asgi.messages import is_loopback
 from api.cli import support
+from api.cli.program import exit_code, print_fault
+from api.cli.workers import Workers
 from api.service import create_service
 from api.telemetry import logs
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
@@ -72,6 +74,9 @@ def serve(
     opened: Annotated[
         bool, typer.Option("--open", help="Let everybody on this machine in without a key; loopback only.")
     ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes that answer, for more than two cores. Default: 1.")
+    ] = None,
 ) -> None:
     """Serve the REST API until it is stopped (Ctrl-C). Its documentation is at /docs.
 
@@ -85,8 +90,37 @@ def serve(
             f"--open is for this machine alone, and {address[0]} can be reached from others",
             remedy="Leave --open out, or listen on 127.0.0.1.",
         )
-    logs.configure_logging(_log_level(settings))
-    show = partial(_show_first_key, directory=settings.store.data)
+    level = _log_level(settings)
+    logs.configure_logging(level)
+    with _listening(*address) as listener:
+        _announce(settings, *address)
+        count = workers or settings.server.workers
+        if count == 1:
+            _serve(settings, listener, level)
+            return
+        code = Workers(count, serve_worker, settings, listener, level).run()
+        if code:
+            raise typer.Exit(code)
+
+
+def serve_worker(number: int, settings: Settings, listener: socket.socket, level: str) -> int:
+    """Serve in a process of its own; returns its exit code. The first one shows the first key and does upkeep."""
+    logs.configure_logging(level)
+    if number > 0:
+        settings = replace(settings, upkeep=settings.upkeep.model_copy(update={"upkeep": "off"}))
+    try:
+        _serve(settings, listener, level, shows_key=number == 0)
+    except SubstrateError as error:
+        print_fault(error)
+        return exit_code(error)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _serve(settings: Settings, listener: socket.socket, level: str, *, shows_key: bool = True) -> None:
+    """Serve until this process is stopped. Raises the error that keeps the store closed."""
+    show = partial(_show_first_key, directory=settings.store.data) if shows_key else None
     recorder = FailureRecorder(create_service(settings, show, lambda error: recorder.fail(error)))
     config = uvicorn.Config(
         recorder,
@@ -99,18 +133,16 @@ def serve(
         access_log=False,  # the audit log tells more, and repeats nothing that the caller sent
         server_header=False,
         log_config=None,
-        log_level=_log_level(settings),
+        log_level=level,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     recorder.server = uvicorn.Server(config)
-    with _listening(*address) as listener:
-        _announce(settings, *address)
-        try:
-            recorder.server.run(sockets=[listener])
-        except KeyboardInterrupt:
-            return  # uvicorn has shut down properly, and raises the signal again
-        except SystemExit as end:
-            raise recorder.failure or typer.Exit(EXIT_FAULT) from end
+    try:
+        recorder.server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        return  # uvicorn has shut down properly, and raises the signal again
+    except SystemExit as end:
+        raise recorder.failure or typer.Exit(EXIT_FAULT) from end
     if recorder.failure is not None:
         raise recorder.failure
 

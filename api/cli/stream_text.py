@@ -154,7 +154,7 @@ def _format_heading(node: ConsciousnessNode) -> Text:
 
 
 def _format_details(node: ConsciousnessNode, entities: Sequence[str], *, explain: bool) -> Iterable[str]:
-    parts = [node.node_id, str(node.level)]
+    parts = [node.node_id, node.graph_key]
     if node.node_type not in ("Memory", "Turn"):
         parts.append(node.node_type)
     if node.version > 1:
@@ -172,7 +172,7 @@ def _format_details(node: ConsciousnessNode, entities: Sequence[str], *, explain
 
 def _show_brief(node: ConsciousnessNode, entities: Sequence[str], console: Console, *, explain: bool) -> None:
     line = _format_heading(node)
-    parts = [node.node_id, str(node.level), *formatting.describe_end(node), *formatting.describe_likeness(node)]
+    parts = [node.node_id, node.graph_key, *formatting.describe_end(node), *formatting.describe_likeness(node)]
     line.append(f" · {' · '.join(map(formatting.to_line, parts))}", "bright_black")
     console.print(line)
     if node.description:

@@ -22,10 +22,10 @@ from rich.text import Text
 from api.cli.program import run_until_stopped
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.ingestion.formats.reader import parse_time
-from schemas.base import CitizenId, Request
+from orchestration.ingestion.written_times import parse_time
+from schemas.collectives import GraphRequest, owner_of
 from schemas.errors import InvalidRequest, NotFound
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.settings import (
     AuthSettings,
     EmbeddingSettings,
@@ -119,8 +119,9 @@ def validate[T](make: Callable[..., T], fields: Mapping[str, Any], options: Mapp
 
 def _describe_fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str:
     message = str(fault["msg"]).removeprefix("Value error, ")
-    if fault["type"] == "string_pattern_mismatch" and fault["loc"][-1] == "citizen_id":
-        message = "a citizen id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
+    named = {"citizen_id": "citizen", "collective": "collective", "collectives": "collective"}
+    if fault["type"] == "string_pattern_mismatch" and fault["loc"] and (whose := named.get(str(fault["loc"][0]))):
+        message = f"a {whose} id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
     if not fault["loc"]:
         return re.sub(r"\w+", lambda word: options.get(word[0], word[0]), message)
     first, *rest = (str(part) for part in fault["loc"])
@@ -179,11 +180,8 @@ def print_answer[T: BaseModel](answer: T, printer: Callable[[T, Console], None],
         printer(answer, output())
 
 
-class GraphChoice(Request):
+class GraphChoice(GraphRequest):
     """One graph: a level, and on N1 the citizen."""
-
-    level: Level
-    citizen_id: CitizenId | None
 
 
 class MemoryQuestion(Protocol):
@@ -210,15 +208,17 @@ def answer_question[Q: MemoryQuestion, A](
     return run(answer_now(read_settings(ctx)))
 
 
-async def find_graph(runtime: Runtime, level: Level, citizen: str | None) -> str:
+async def find_graph(runtime: Runtime, key: GraphKey, citizen: str | None) -> str:
     """The name of an existing graph. Raises NotFound, naming known citizens with similar names."""
-    if level is Level.N1 and citizen is None:
+    if key == Level.N1 and citizen is None:
         raise InvalidRequest("--citizen: level N1 is personal", remedy="Name the citizen whose memory it is.")
-    graph = graph_name(level, citizen)
+    graph = graph_name(key, citizen)
     if await runtime.deps.graphs.for_reading(graph):
         return graph
-    if level is not Level.N1:
-        raise NotFound(f"nothing was remembered in {level} yet", remedy="See `substrate ingest --help`.")
+    if key != Level.N1:
+        raise NotFound(
+            f"nothing was remembered in {owner_of(key, None)} yet", remedy="See `substrate ingest --help`."
+        )
     known = await runtime.deps.graphs.citizens()
     raise NotFound(f"there is no citizen {citizen!r} here", remedy=_propose_citizens(str(citizen), known))
 

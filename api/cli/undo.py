@@ -14,7 +14,8 @@ from api.cli.revise import show_consequences
 from schemas.commands import Undo, UndoLink, WriteReceipt
 
 OPTIONS: Final = {
-    "id": "ID", "citizen_id": "--citizen", "level": "--level", "undoes": "--command", "undoes_source": "--source",
+    "id": "ID", "citizen_id": "--citizen", "level": "--level",
+    "collective": "--collective", "undoes": "--command", "undoes_source": "--source",
     "undoes_key": "--key",
 }  # fmt: skip
 
@@ -28,6 +29,7 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
+    collective: options.Collective = None,
     link: options.OfLink = False,
     undoes: Annotated[
         str | None,
@@ -43,7 +45,12 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Revert the last change of a memory or a link. The mistake stays visible in the past."""
-    fields: dict[str, Any] = {"id": identity, "citizen_id": citizen, "level": level.upper(), "undoes": undoes}
+    fields: dict[str, Any] = {
+        "id": identity,
+        "citizen_id": citizen,
+        **options.graph(level, collective),
+        "undoes": undoes,
+    }
     fields |= {"undoes_source": source, "undoes_key": key}
     kind = UndoLink if options.names_link(identity, link=link) else Undo
     receipt = support.run(store_command(support.read_settings(ctx), support.validate(kind, fields, OPTIONS)))

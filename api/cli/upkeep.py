@@ -30,6 +30,7 @@ FOREGROUND_SHARE: Final = 0.25
 OPTIONS: Final = {
     "citizen_id": "--citizen",
     "levels": "--level",
+    "collective": "--collective",
     "level": "--level",
     "jobs": "--job",
     "job": "--job",
@@ -75,11 +76,18 @@ def run(
     job: Jobs = None,
     citizen: options.AnyCitizen = None,
     level: options.AnyLevels = None,
+    collective: options.Collective = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run jobs now: those named, else those that run in idle time. A run that was broken off goes on."""
-    fields = {"jobs": job, "citizen_id": citizen, "levels": options.upper(level), "dry_run": dry_run}
+    fields = {
+        "jobs": job,
+        "citizen_id": citizen,
+        "levels": options.upper(level),
+        "collective": collective,
+        "dry_run": dry_run,
+    }
     request = support.validate(RunRequest, fields, OPTIONS)
     answer = support.run(_run(support.read_settings(ctx), request))
     _answer(answer, as_json=as_json)
@@ -187,7 +195,7 @@ def _show_jobs(answer: RunsAnswer, console: Console) -> None:
 
 def _show_runs(runs: Sequence[Run], console: Console) -> None:
     for each in runs:
-        whose = f"{each.level} of {each.citizen_id}" if each.citizen_id else str(each.level)
+        whose = formatting.name_graph(each, each.citizen_id)
         counts = f"{each.seen:,} seen, {each.changed:,} changed, {each.refused:,} refused"
         line = Text.assemble(
             f"{each.id}  {formatting.format_time(each.begun_at)}  {each.job} in {whose}: ",

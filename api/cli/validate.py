@@ -29,7 +29,12 @@ SHOWN: Final = 10
 MESSAGE_SHOWN: Final = 160
 KINDS: Final = tuple(kind for kind in get_args(Kind) if kind not in ("embedding_stale", "unset_default"))
 """The kinds for which there are repairs."""
-OPTIONS: Final = {"citizen_id": "--citizen", "levels": "--level", "findings_per_kind": "--limit"}
+OPTIONS: Final = {
+    "citizen_id": "--citizen",
+    "levels": "--level",
+    "collective": "--collective",
+    "findings_per_kind": "--limit",
+}
 _COLOURS: Final = {"error": "red", "warning": "yellow", "info": "bright_black"}
 
 app = typer.Typer(add_completion=False)
@@ -52,6 +57,7 @@ def validate(
     *,
     citizen: options.AnyCitizen = None,
     level: options.AnyLevels = None,
+    collective: options.Collective = None,
     limit: Annotated[int, typer.Option(help="Findings of each kind that are listed; all are counted.")] = 100,
     fix: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help=f"Run the repairs of a kind: {', '.join(KINDS)}.")
@@ -74,6 +80,7 @@ def validate(
     fields = {
         "citizen_id": citizen,
         "levels": options.upper(level),
+        "collective": collective,
         "findings_per_kind": limit,
     }
     request = support.validate(SweepRequest, fields, OPTIONS)
@@ -142,7 +149,7 @@ def _show_trend(quality: QualityAnswer, console: Console) -> None:
 
 
 def _whose(graph: SweepReport | QualitySeries) -> str:
-    return f"{graph.level} of {graph.citizen_id}" if graph.citizen_id else str(graph.level)
+    return formatting.name_graph(graph, graph.citizen_id)
 
 
 async def _run_repairs(findings: Sequence[Finding], runtime: Runtime) -> list[Repair]:

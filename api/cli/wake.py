@@ -7,9 +7,11 @@ from typing import Annotated, Final
 import typer
 
 from api.cli import formatting, options, stream_text, support
+from orchestration.assembly.fitting import send
+from orchestration.assembly.options import budget_of
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.citizen import CitizenState
 from schemas.intention import QueryMode, StateBasedRetrieval
+from schemas.mind.state import CitizenState
 
 OPTIONS: Final = {
     "citizen_id": "--citizen",
@@ -21,10 +23,12 @@ OPTIONS: Final = {
     "as_of_time": "--as-of",
     "known_at": "--known-at",
     "query_levels": "--level",
+    "collectives": "--collective",
     "max_results_per_level": "--limit",
     "filters": "--filter",
     "plurality": "--plural",
     "max_tokens": "--max-tokens",
+    "parts": "--part",
 }
 
 app = typer.Typer(add_completion=False)
@@ -50,6 +54,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.Levels = None,
+    collective: options.Collectives = None,
     limit: options.ResultsOfAQuery = 20,
     filter_: options.Filter = None,
     plural: options.Plural = False,
@@ -58,6 +63,8 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         bool, typer.Option("--feedback", help="Let the stream change the citizen's own energy.")
     ] = False,
     explain: options.Explain = False,
+    references: options.References = False,
+    part: options.Parts = None,
     as_json: options.StreamAsJson = False,
 ) -> None:
     """Wake a citizen from its state alone, and see what comes to mind.
@@ -74,17 +81,20 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "as_of_time": support.parse_time_option("--as-of", as_of),
         "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
+        "collectives": collective,
         "max_results_per_level": limit,
         "filters": options.parse_filters(filter_),
         "plurality": options.default_plurality(plural),
         "max_tokens": max_tokens,
         "apply_feedback": feedback,
+        "form": "references" if references else None,
+        "parts": part,
         "explain": explain or not as_json,
     }
     state = support.validate(StateBasedRetrieval, support.drop_unset(fields), OPTIONS)
     stream = support.answer_question(ctx, state, retrieve_consciousness_context_from_state)
     if as_json:
-        support.write_json(stream.model_dump_json())
+        support.write_json(send(stream, state, budget_of(state)).decode())
     else:
         scope = "from its state alone"
         question = describe_state(state.query_mode, stream.state)

@@ -15,6 +15,9 @@ from starlette.types import ASGIApp
 from api.client import fields
 from api.client.citizen_calls import CitizenCalls
 from api.client.conversations import ConversationCalls
+from api.client.mind_calls import MindCalls
+from api.client.sharing_calls import SharingCalls
+from api.client.stream_calls import StreamCalls, with_form
 from api.client.transport import (
     ATTEMPTS,
     Call,
@@ -62,6 +65,7 @@ from schemas.responses import (
 )
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
+from schemas.stream_forms import StreamAnswer, as_stream
 from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 from schemas.upkeep.quality import QualityAnswer
 from schemas.validation import ValidationResult
@@ -71,7 +75,9 @@ INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
 
-class AsyncSubstrate(ConversationCalls, CitizenCalls, RetentionCalls, UpkeepCalls):
+class AsyncSubstrate(
+    ConversationCalls, CitizenCalls, MindCalls, StreamCalls, SharingCalls, RetentionCalls, UpkeepCalls
+):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
     Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.
@@ -123,17 +129,18 @@ class AsyncSubstrate(ConversationCalls, CitizenCalls, RetentionCalls, UpkeepCall
         self, intention: RetrievalIntention | None = None, /, **given: Unpack[fields.RetrieveFields]
     ) -> ConsciousnessStream:
         """The part of a citizen's memory that matters now, over all three levels."""
-        body = collect_fields(intention, given)
-        call = Call("POST", "/v1/retrieve", body, repeatable=not body.get("apply_feedback"))
-        return await self._request(ConsciousnessStream, call)
+        return await self._ask("/v1/retrieve", collect_fields(intention, given))
 
     async def wake(
         self, state: StateBasedRetrieval | None = None, /, **given: Unpack[fields.WakeFields]
     ) -> ConsciousnessStream:
         """The part of a citizen's memory that fits its state: the given one, else the kept or derived one."""
-        body = collect_fields(state, given)
-        call = Call("POST", "/v1/wake", body, repeatable=not body.get("apply_feedback"))
-        return await self._request(ConsciousnessStream, call)
+        return await self._ask("/v1/wake", collect_fields(state, given))
+
+    async def _ask(self, path: str, fields: dict[str, Any]) -> ConsciousnessStream:
+        """The usual stream, in whichever form it is sent."""
+        call = Call("POST", path, with_form(fields), repeatable=not fields.get("apply_feedback"))
+        return as_stream((await self._request(StreamAnswer, call)).root)
 
     async def resonate(
         self, signal: Resonate | None = None, /, **given: Unpack[fields.ResonateFields]
@@ -255,10 +262,15 @@ class AsyncSubstrate(ConversationCalls, CitizenCalls, RetentionCalls, UpkeepCall
         return await self._request(ReceiptList, Call("POST", "/v1/commands", collect_commands(commands), params))
 
     async def receipt(
-        self, command_id: str, *, citizen_id: str | None = None, level: str | None = None
+        self,
+        command_id: str,
+        *,
+        citizen_id: str | None = None,
+        level: str | None = None,
+        collective: str | None = None,
     ) -> WriteReceipt:
         """The receipt of an applied command. Raises NotFound if there is none: a refused command leaves none."""
-        where = {"citizen_id": citizen_id, "level": level}
+        where = {"citizen_id": citizen_id, "level": level, "collective": collective}
         return await self._request(
             WriteReceipt, Call("GET", f"/v1/receipts/{quote_segment(command_id)}", params=where)
         )

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 from uuid import uuid4
 
 from api.client import fields
 from api.client.transport import Call, Sender, collect_fields, quote_segment
 from orchestration.mind.dissonance import count_recurring
-from schemas.citizen import (
-    CitizenPage,
-    CitizenState,
-    EnergySeries,
-    Feedback,
-    FeedbackPage,
-    FeedbackRecord,
-    FeedbackTakenBack,
-    Identity,
-    LearningMoments,
-    StateChange,
-    StateHistory,
-    WhoIs,
-)
+from schemas.intention import Filters
+from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
+from schemas.mind.identity import Identity, IdentityDiff, WhoIs
+from schemas.mind.learning import LearningMoments
+from schemas.mind.perspectives import Look, Perspectives
+from schemas.mind.state import CitizenPage, CitizenState, EnergySeries, StateChange, StateHistory
 from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
 from schemas.upkeep.revaluation import Draw, Judgement, JudgementsAnswer
+
+
+class BetweenFields(TypedDict, total=False):
+    """A `Between`."""
+
+    from_time: fields.Time
+    to_time: fields.Time | None
+    known_at: fields.Time | None
+
+
+class LookFields(fields.CitizenFields, fields.MomentFields, total=False):
+    """A `Look`."""
+
+    query_text: str
+    query: str
+    id: str | None
+    emotion: str | None
+    query_levels: Sequence[fields.AnyLevel]
+    filters: Filters | fields.Json | None
+    each: int
 
 
 class CitizenCalls(Sender):
@@ -40,6 +52,15 @@ class CitizenCalls(Sender):
         body = collect_fields(whose, given)
         citizen = quote_segment(body.pop("citizen_id", None))
         return await self._request(Identity, Call("GET", f"/v1/citizens/{citizen}/identity", params=body))
+
+    async def perspectives(self, asked: Look | None = None, /, **given: Unpack[LookFields]) -> Perspectives:
+        """A question looked at by meaning, by shape and by feeling; no memory stands in two of them."""
+        return await self._request(Perspectives, Call("POST", "/v1/perspectives", collect_fields(asked, given)))
+
+    async def identity_diff(self, citizen_id: str, /, **between: Unpack[BetweenFields]) -> IdentityDiff:
+        """What changed in the citizen between `from_time` and `to_time`, which is now if it is left out."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/identity/diff"
+        return await self._request(IdentityDiff, Call("GET", path, params=between))
 
     async def state(self, citizen_id: str, /, **when: Unpack[fields.MomentFields]) -> CitizenState:
         """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""

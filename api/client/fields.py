@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict
 
-from schemas.citizen import Drive
-from schemas.intention import Filters, Plurality, Prefer, QueryMode, Rerank
-from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source, Step
+from schemas.intention import Filters, Form, Part, Plurality, Prefer, QueryMode, Rerank
+from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Severity, Source, Step
+from schemas.mind.state import Drive, Sense
 from schemas.temporal import TemporalMode
 from schemas.upkeep import RepairTask
 from schemas.wave_signal import Channel, Relation, Weights, WindowItem
@@ -52,10 +52,12 @@ class LearningFields(PageFields, total=False):
 
 class RecordFields(CitizenFields, MomentFields, total=False):
     level: AnyLevel
+    collective: str | None
 
 
 class HistoryFields(CitizenFields, LearningFields, total=False):
     level: AnyLevel
+    collective: str | None
 
 
 class ListFields(RecordFields, PageFields, total=False):
@@ -85,6 +87,7 @@ class LinkListFields(ListFields, total=False):
 
 class QuestionFields(CitizenFields, MomentFields, total=False):
     query_levels: Sequence[AnyLevel]
+    collectives: Words | None
     max_results_per_level: int
     plurality: Plurality | Json | None
     filters: Filters | Json | None
@@ -93,10 +96,11 @@ class QuestionFields(CitizenFields, MomentFields, total=False):
 class StreamFields(QuestionFields, total=False):
     explain: bool
     max_tokens: int | None
-    form: Literal["full", "compact"]
+    form: Form
+    parts: Sequence[Part] | None
     require_valid: bool
     apply_feedback: bool
-    reality_pressure: float
+    reality_pressure: float | None
     current_emotions: Felt | None
     emotions: Felt | None
     current_energy: float | None
@@ -117,6 +121,7 @@ class RetrieveFields(StreamFields, total=False):
     min_energy: float | None
     min_confidence: float | None
     required_emotions: Words | None
+    emotions_match: Literal["any", "all"]
     time_zone: str
     rerank: Rerank | None
     prefer: Prefer | None
@@ -135,6 +140,8 @@ class WakeFields(StreamFields, total=False):
 
 
 class ResonateFields(QuestionFields, total=False):
+    by: Literal["signal", "shape"]
+    id: str | None
     nodes: Words
     relations: Sequence[Relation | Json | str]
     emotion: str | None
@@ -158,6 +165,7 @@ class AssociateFields(CitizenFields, MomentFields, total=False):
     query: str
     max_chars: int
     query_levels: Sequence[AnyLevel]
+    collectives: Words | None
     plurality: Plurality | Json | None
     filters: Filters | Json | None
 
@@ -174,6 +182,10 @@ class StateFields(TypedDict, total=False):
     emotions: Felt | None
     goal: str | None
     drives: Mapping[str, Drive | Json] | None
+    window: Sequence[WindowItem | Json | str] | None
+    focus: str | None
+    senses: Mapping[str, Sense | Json | str | float] | None
+    reality_pressure: float | None
     valid_at: Time | None
 
 
@@ -185,12 +197,14 @@ class FeedbackFields(MomentFields, total=False):
     used: Words
     wrong: Words
     query_levels: Sequence[AnyLevel]
+    collectives: Words | None
     feedback_id: str | None
 
 
 class CommandFields(CitizenFields, total=False):
     command_id: str | None
     level: AnyLevel
+    collective: str | None
 
 
 class ChangeFields(CommandFields, total=False):
@@ -221,11 +235,13 @@ class ResolveFields(StretchFields, total=False):
 
 class OffersFields(CitizenFields, total=False):
     level: AnyLevel
+    collective: str | None
     limit: int
 
 
 class OfferReplyFields(CitizenFields, total=False):
     level: AnyLevel
+    collective: str | None
     answer: Literal["take", "decline"]
 
 
@@ -257,6 +273,7 @@ class MemoryFields(TypedDict, total=False):
     intensity: float | None
     result: str | None
     rule: str | None
+    severity: Severity | None
     abstraction: Abstraction | None
     step: Step | None
     correction_pattern_id: str | None
@@ -338,10 +355,12 @@ class CorrectLinkFields(StretchFields, LinkFields, total=False):
 
 class EraseMemoryFields(CommandFields, total=False):
     id: str
+    with_copies: bool
 
 
 class EraseCitizenFields(CitizenFields, total=False):
     command_id: str | None
+    with_copies: bool
 
 
 class EraseEpisodeFields(EraseCitizenFields, total=False):
@@ -350,6 +369,7 @@ class EraseEpisodeFields(EraseCitizenFields, total=False):
 
 class SweepFields(CitizenFields, total=False):
     levels: Sequence[AnyLevel] | None
+    collective: str | None
     findings_per_kind: int
     limit: int | None
     after: str | None
@@ -357,6 +377,7 @@ class SweepFields(CitizenFields, total=False):
 
 class QualityFields(CitizenFields, total=False):
     level: AnyLevel | None
+    collective: str | None
     limit: int
 
 

@@ -45,6 +45,7 @@ _BACKOFF: Final = wait_exponential_jitter(multiplier=0.05, max=5.0, jitter=0.05)
 _GATEWAY_STATUSES: Final = (502, 503, 504)
 """From a proxy that cannot reach the service, or from the service when it cannot serve."""
 
+
 type Fields = Mapping[str, Any]
 type ModelOrFields = BaseModel | Fields
 
@@ -196,8 +197,12 @@ def _read_kind(command: ModelOrFields) -> dict[str, Any]:
 
 
 def pop_path(noun: str, fields: dict[str, Any]) -> str:
-    """The path of a memory or link; removes `level` (default N1) and `id` from the fields."""
-    return f"/v1/{noun}/{quote_segment(fields.pop('level', 'N1'))}/{quote_segment(fields.pop('id', None))}"
+    """The path of a memory or link; removes `level` and `id` from the fields.
+
+    The level is N1 unless it is given, or N2 where a collective is.
+    """
+    level = fields.pop("level", "N1" if fields.get("collective") is None else "N2")
+    return f"/v1/{noun}/{quote_segment(level)}/{quote_segment(fields.pop('id', None))}"
 
 
 def quote_segment(name: object) -> str:

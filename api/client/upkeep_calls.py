@@ -15,11 +15,13 @@ from schemas.upkeep.runs import JobName, OwnUpkeep, Run, RunRequest, RunsAnswer
 class RunFields(fields.CitizenFields, total=False):
     jobs: Sequence[JobName] | None
     levels: Sequence[fields.AnyLevel] | None
+    collective: str | None
     dry_run: bool
 
 
 class RunsFields(fields.CitizenFields, total=False):
     level: fields.AnyLevel | None
+    collective: str | None
     job: JobName | None
     limit: int
 
@@ -33,6 +35,7 @@ class GraphFields(TypedDict, total=False):
     """One graph: a level, and on N1 the citizen."""
 
     level: fields.AnyLevel
+    collective: str | None
     citizen_id: str | None
 
 

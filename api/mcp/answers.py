@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
+from orchestration.assembly.budget import Budget
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
-from schemas.citizen import AttachedRule, CitizenState, FeedbackRecord, Identity
 from schemas.commands import Consequence, WriteReceipt
 from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
+from schemas.mind.feedback import FeedbackRecord
+from schemas.mind.identity import AttachedRule, Identity
+from schemas.mind.situation import Situation
+from schemas.mind.state import CitizenState
 from schemas.responses import HeardReport
 from schemas.stream import ConsciousnessStream, Degradation
 
@@ -53,6 +57,7 @@ class StreamValues(Noticed):
     the question they are only the nearest to it.
     """
 
+    stream_id: str = ""
     answer_confidence: float | None = None
     nothing_fits: bool = False
     memories: tuple[StreamMemory, ...]
@@ -60,9 +65,24 @@ class StreamValues(Noticed):
     degraded: tuple[Degradation, ...]
     omitted: int
 
+    def within(self, budget: Budget) -> StreamValues:
+        """The values in at most so many tokens: the last memories are left out, never the first."""
+        memories, left = list[StreamMemory](), budget.limit - budget.count(self._json(memories=()))
+        for memory in self.memories:
+            left -= budget.count(memory.model_dump_json(exclude_none=True)) + 1
+            if memories and left < 0:
+                break
+            memories.append(memory)
+        omitted = self.omitted + len(self.memories) - len(memories)
+        return self.model_copy(update={"memories": tuple(memories), "omitted": omitted})
+
+    def _json(self, **changed: Any) -> str:
+        return self.model_copy(update=changed).model_dump_json(exclude_none=True)
+
     @classmethod
     def of(cls, stream: ConsciousnessStream) -> StreamValues:
         return cls(
+            stream_id=stream.stream_id,
             answer_confidence=stream.answer_confidence,
             nothing_fits=stream.nothing_fits,
             memories=tuple(map(StreamMemory.of, stream.activation_tiers.ordered())),
@@ -239,3 +259,25 @@ class StateValues(Noticed):
         felt = [f"{name} {strength:.2g}" for name, strength in self.emotions.items()]
         goal = [] if self.goal is None else [f"goal: {self.goal}"]
         return one_line("; ".join([f"energy {self.energy:.2g}", *felt, *goal]))
+
+
+class SituationValues(Noticed):
+    """Where a citizen stands: ids of the memories in its working memory, and the rules that are active."""
+
+    citizen_id: str
+    since: datetime | None = None
+    contexts: tuple[str, ...]
+    rules: tuple[str, ...]
+    notes: tuple[str, ...]
+    degraded: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: Situation) -> SituationValues:
+        return cls(
+            citizen_id=found.citizen_id,
+            since=found.since,
+            contexts=tuple(context.memory_id for context in found.contexts),
+            rules=tuple(active.rule for active in found.rules),
+            notes=found.notes,
+            degraded=found.degraded,
+        )

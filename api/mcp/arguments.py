@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import (
+    AtMost,
     CitizenId,
     Emotions,
     Flag,
@@ -19,37 +20,38 @@ from schemas.base import (
     Unit,
     Whole,
 )
-from schemas.citizen import MemoryIds
-from schemas.commands import CASCADE, RelationType, Tags
+from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
-from schemas.intention import Filters, Prefer, QueryMode, TimeZone, check_not_blank
-from schemas.memory import Level, ResolutionState
+from schemas.intention import Filters, Prefer, TimeZone, check_not_blank
+from schemas.memory import Level, ResolutionState, Severity
+from schemas.mind.feedback import MemoryIds
+from schemas.mind.situation import MAX_SITUATION_TOKENS, MOST_STIMULI
 from schemas.temporal import KnownMoment, Moment
 
 MAX_TOKENS: Final = 2000
-CitizenArgument = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
-MemoryIdArgument = Annotated[Identifier, Field(description="The memory's id, as recall and remember return it.")]
+WakeMode = Literal[
+    "find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns", "auto"
+]
+"""The modes of a waking (`QueryMode`), and the one in which the appetite decides."""
+CitizenArgument = Annotated[CitizenId, Field(description="Whose memory it is.")]
+MemoryIdArgument = Annotated[Identifier, Field(description="Its id, as recall and remember return it.")]
 LevelArgument = Annotated[
     Level,
-    Field(description="N1: the citizen's own memory. N2: the memory of all citizens. N3: what the world knows."),
+    Field(description="N1: its own. N2: that of all. N3: what the world knows."),
 ]
-EmotionsArgument = Annotated[
-    Emotions | None, Field(description='Emotions by name, each from 0 to 1: {"joy": 0.8}.')
-]
+EmotionsArgument = Annotated[Emotions | None, Field(description='Emotions by name, each 0 to 1: {"joy": 0.8}.')]
 CommandIdArgument = Annotated[
     Identifier | None,
-    Field(description="Your own id for this call: a call repeated with it is applied only once."),
+    Field(description="Your id of this call: repeated, it is applied once."),
 ]
-MaxTokensArgument = Annotated[
-    Whole, Field(ge=1, description="About how many tokens of memories the answer may have.")
-]
+MaxTokensArgument = Annotated[Whole, Field(ge=1, description="About how many tokens the answer may have.")]
 AsOfArgument = Annotated[
     Moment | None,
     Field(description="True at this time, as known now: 2025-07-20T14:30:00Z. Default: now."),
 ]
 KnownAtArgument = Annotated[
     KnownMoment | None,
-    Field(description="Only what was already known at this time. Default, and `now`: all known now."),
+    Field(description="Only what was known at this time. Default, and `now`: all known now."),
 ]
 FiltersArgument = Annotated[
     Filters | None,
@@ -57,7 +59,7 @@ FiltersArgument = Annotated[
         description="Only memories that pass: of these types, speakers and episodes, with all tags, begun then."
     ),
 ]
-QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own statement.")]
+QuotedArgument = Annotated[Flag, Field(description="True: fetched or quoted, not your own statement.")]
 
 
 class Arguments(Request):
@@ -74,7 +76,7 @@ class _StreamArguments(Arguments):
 class RecallArguments(_StreamArguments):
     query: Annotated[
         Text,
-        Field(min_length=1, max_length=20_000, description="What to think of, as a question or in a few words."),
+        Field(min_length=1, max_length=20_000, description="A question, or a few words."),
         AfterValidator(check_not_blank),
     ]
     as_of_time: AsOfArgument = None
@@ -96,44 +98,46 @@ class WakeArguments(_StreamArguments):
     """The citizen's state; what is left out is read from its kept state, else from its memories."""
 
     mode: Annotated[
-        QueryMode,
-        Field(description="What to look for: open work, a similar mood, the latest work, or how work was solved."),
-    ] = QueryMode.RELATED_UNRESOLVED
-    energy: Annotated[
-        Unit | None, Field(description="How awake the citizen is, from 0 to 1. Default: its own.")
-    ] = None
+        WakeMode,
+        Field(
+            description="What to look for: open work, a similar mood, the latest work, or how work was solved. "
+            "`auto`: what most needs attention decides; without energy, emotions, goal, time and filters."
+        ),
+    ] = "find_related_unresolved"
+    energy: Annotated[Unit | None, Field(description="How awake it is, 0 to 1. Default: its own.")] = None
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its own.")] = None
     as_of_time: AsOfArgument = None
     filters: FiltersArgument = None
+
+    @model_validator(mode="after")
+    def _auto_decides_alone(self) -> Self:
+        given = self.model_fields_set - {"mode", "citizen_id", "max_tokens"}
+        if self.mode == "auto" and any(getattr(self, name) is not None for name in given):
+            raise ValueError("mode auto decides by the citizen's own state: leave out " + ", ".join(sorted(given)))
+        return self
 
 
 class RememberArguments(Arguments):
     citizen_id: CitizenArgument
     name: Annotated[Name, Field(description="What it is about, in a few words.")]
     text: Annotated[LongText, Field(description="What is remembered, in full sentences.")] = ""
-    node_type: Annotated[Name, Field(description="The kind of thing it is, such as Memory, Person or Goal.")] = (
-        "Memory"
-    )
+    node_type: Annotated[Name, Field(description="What kind of thing it is: Memory, Person, Goal.")] = "Memory"
     level: LevelArgument = Level.N1
-    energy: Annotated[Unit | None, Field(description="How strongly it is on the citizen's mind, from 0 to 1.")] = (
-        None
-    )
-    confidence: Annotated[Unit | None, Field(description="How sure it is, from 0 to 1.")] = None
+    collective: Annotated[str | None, Field(description="Of N2, beside the common one.")] = None
+    energy: Annotated[Unit | None, Field(description="How strongly it is on its mind, 0 to 1.")] = None
+    confidence: Annotated[Unit | None, Field(description="How sure it is, 0 to 1.")] = None
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="The goal that it serves.")] = None
     resolution_state: Annotated[
         ResolutionState | None, Field(description="Of work: whether it is done, going on, or blocked.")
     ] = None
-    importance: Annotated[Unit | None, Field(description="How much it matters in the long run, from 0 to 1.")] = (
-        None
-    )
+    importance: Annotated[Unit | None, Field(description="How much it matters in the long run, 0 to 1.")] = None
     rule: Annotated[Text | None, Field(description="What to do from now on, if that follows from it.")] = None
+    severity: Annotated[Severity | None, Field(description="What breaking the rule leads to.")] = None
     tags: Annotated[Tags, Field(description="Words that it shares with related memories.")] = ()
-    about: Annotated[Tags, Field(description="Names of the people, places and projects that it is about.")] = ()
-    valid_at: Annotated[
-        Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Default: now.")
-    ] = None
+    about: Annotated[Tags, Field(description="Names of whom and what it is about.")] = ()
+    valid_at: Annotated[Moment | None, Field(description="Since when it is true. Default: now.")] = None
     quoted: QuotedArgument = False
     command_id: CommandIdArgument = None
 
@@ -151,15 +155,13 @@ class CorrectArguments(Arguments):
     text: Annotated[LongText | None, Field(description="The new text, in full sentences.")] = None
     reason: Annotated[
         Name | None,
-        Field(
-            description="What showed it, in a few words; the same words each time for the same kind of mistake."
-        ),
+        Field(description="What showed it, in a few words; the same each time for the same kind of mistake."),
     ] = None
-    emotions: Annotated[
-        Emotions | None, Field(description='How that felt, each from 0 to 1: {"surprise": 0.8}.')
-    ] = None
+    emotions: Annotated[Emotions | None, Field(description='How that felt, each 0 to 1: {"surprise": 0.8}.')] = (
+        None
+    )
     energy: Annotated[
-        Unit | None, Field(description="How strongly it struck, from 0 to 1. Default: the strongest emotion.")
+        Unit | None, Field(description="How strongly it struck, 0 to 1. Default: the strongest emotion.")
     ] = None
     changed: Annotated[
         Flag, Field(description="True: it was right until now, and the world changed. False: it was never right.")
@@ -193,14 +195,14 @@ class ResolveArguments(_MemoryArguments):
     resolution_state: Annotated[ResolutionState, Field(description="The state of the work from now on.")] = (
         ResolutionState.RESOLVED
     )
-    cascade: Annotated[bool, Field(description=CASCADE)] = False
+    cascade: Annotated[
+        bool, Field(description="Do what follows too: close the problem and its links, unblock what waited.")
+    ] = False
     quoted: QuotedArgument = False
 
 
 class RetractArguments(_MemoryArguments):
-    until: Annotated[
-        Moment | None, Field(description="Until when it was true: 2025-07-20T14:30:00Z. Default: it never was.")
-    ] = None
+    until: Annotated[Moment | None, Field(description="Until when it was true. Default: it never was.")] = None
     quoted: QuotedArgument = False
 
 
@@ -210,14 +212,14 @@ class UndoArguments(_MemoryArguments):
 
 class RelateArguments(Arguments):
     citizen_id: CitizenArgument
-    source_id: Annotated[Identifier, Field(description="The id of the memory where the link begins.")]
+    source_id: Annotated[Identifier, Field(description="The memory where the link begins.")]
     relation_type: Annotated[RelationType, Field(description="What one is to the other, such as CAUSED_BY.")]
-    target_id: Annotated[Identifier, Field(description="The id of the memory where the link ends.")]
+    target_id: Annotated[Identifier, Field(description="The memory where the link ends.")]
     goal: Annotated[Name, Field(description="Why the link matters to the citizen.")]
-    mindstate: Annotated[Name, Field(description="The citizen's state of mind when it made the link.")]
-    emotions: Annotated[Emotions, Field(description='Emotions by name, each from 0 to 1: {"joy": 0.8}.')]
-    energy: Annotated[Unit, Field(description="How urgent the link is, from 0 to 1.")]
-    confidence: Annotated[Unit, Field(description="How sure it is, from 0 to 1.")]
+    mindstate: Annotated[Name, Field(description="The state of mind behind the link.")]
+    emotions: Annotated[Emotions, Field(description='Emotions by name, each 0 to 1: {"joy": 0.8}.')]
+    energy: Annotated[Unit, Field(description="How urgent the link is, 0 to 1.")]
+    confidence: Annotated[Unit, Field(description="How sure it is, 0 to 1.")]
     level: LevelArgument = Level.N1
     quoted: QuotedArgument = False
     command_id: CommandIdArgument = None
@@ -230,7 +232,7 @@ class HearArguments(Arguments):
     text: Annotated[LongText, Field(min_length=1, description="What is said, word for word.")]
     time: Annotated[Moment | None, Field(description="When it was said. Default: now.")] = None
     message_id: Annotated[
-        Identifier | None, Field(description="The id of the message, if it has one: sent again it is stored once.")
+        Identifier | None, Field(description="Its id, if it has one: sent again it is stored once.")
     ] = None
 
 
@@ -251,6 +253,21 @@ class SetStateArguments(Arguments):
     """What the citizen feels and wants from now on; fields left out stay."""
 
     citizen_id: CitizenArgument
-    energy: Annotated[Unit | None, Field(description="How awake the citizen is, from 0 to 1.")] = None
+    energy: Annotated[Unit | None, Field(description="How awake it is, 0 to 1.")] = None
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants now.")] = None
+    window: Annotated[
+        MemoryIds | None, Field(description="Ids of memories seen in this cycle, which ends now.")
+    ] = None
+    focus: Annotated[ShortText | None, Field(description="What to keep in mind for the next cycle.")] = None
+
+
+class SituationArguments(Arguments):
+    """What reached the citizen, and what it has in mind."""
+
+    citizen_id: CitizenArgument
+    stimuli: Annotated[
+        tuple[Name, ...], AtMost(MOST_STIMULI), Field(description="What reached the citizen, a text each.")
+    ] = ()
+    focus: Annotated[ShortText | None, Field(description="What it has in mind; default: the kept focus.")] = None
+    max_tokens: MaxTokensArgument = MAX_SITUATION_TOKENS

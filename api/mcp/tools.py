@@ -2,91 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from api.client import AsyncSubstrate
 from api.client.conversations import MessageFields
 from api.client.fields import MomentFields
 from api.mcp import answers
 from api.mcp.arguments import (
-    Arguments,
     CorrectArguments,
-    FeedbackArguments,
     HearArguments,
     HistoryArguments,
-    IdentityArguments,
     RecallArguments,
     RelateArguments,
     RememberArguments,
     ResolveArguments,
     RetractArguments,
-    SetStateArguments,
     UndoArguments,
     WakeArguments,
 )
-from orchestration.assembly.compact import REASONS, compact
+from api.mcp.mind_tools import MIND_TOOLS
+from api.mcp.tool import Tool, ToolAnswer, fields_of, times_of
+from orchestration.assembly.budget import Budget
+from orchestration.assembly.compact import REASONS, tell
 from orchestration.assembly.displayed_text import attribution, fence, one_line
-from orchestration.mind.declared_self import introduce
+from orchestration.assembly.excerpt import stems_of
+from orchestration.assembly.fitting import reduced
 from orchestration.mind.dissonance import discovery_fields
-from schemas.base import Frozen
-from schemas.citizen import Identity
 from schemas.commands import WriteReceipt
 from schemas.errors import InvalidRequest
-from schemas.memory import Source
+from schemas.intention import Part
+from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import ALL_KNOWN
-from substrate.text import count_of
+from substrate.inference import tokens
 
-
-class ToolAnswer(NamedTuple):
-    """An answer: text for a model, values for a program."""
-
-    text: str
-    values: Frozen
-
-
-class Tool(NamedTuple):
-    """`read_only`: it changes nothing. `destructive`: it ends a belief. `extra`: offered only where chosen."""
-
-    name: str
-    title: str
-    description: str
-    arguments: type[Arguments]
-    answer: type[Frozen]
-    call: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer]]
-    read_only: bool = True
-    destructive: bool = False
-    extra: bool = False
+STREAM_PARTS: Final[Sequence[Part]] = (
+    "activation_tiers",
+    "traversal_graph",
+    "energy",
+    "temporal_dissonances",
+    "resolution_patterns",
+    "offers",
+    "rules",
+)
+"""What a model is told of a stream, within the tokens that it asks for."""
 
 
 async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
     stream = await client.retrieve(
         citizen_id=given.citizen_id,
         query=given.query,
-        max_tokens=given.max_tokens,
+        parts=STREAM_PARTS,
         filters=given.filters,
         time_zone=given.time_zone,
         prefer=given.prefer,
-        **_times(given),
+        **times_of(given),
     )
-    return _stream_answer(stream)
+    return _stream_answer(stream, given.max_tokens, given.query)
 
 
 async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
-    fields = given.model_dump(exclude_none=True)
+    """Wake from a state; with `auto` as the appetite of the citizen decides."""
+    if given.mode == "auto":
+        intended = await client.intend(given.citizen_id, parts=STREAM_PARTS)
+        return _intended_answer(intended, given.max_tokens)
+    fields = given.model_dump(exclude_none=True, exclude={"max_tokens"})
     known: MomentFields = {} if given.as_of_time is None else {"known_at": ALL_KNOWN}
-    return _stream_answer(await client.wake(**fields, **known))
+    stream = await client.wake(**fields, **known, parts=STREAM_PARTS)
+    return _stream_answer(stream, given.max_tokens, given.goal or "")
 
 
 async def remember(client: AsyncSubstrate, given: RememberArguments) -> ToolAnswer:
-    return _receipt_answer("remembered", await client.remember(**_fields(given)))
+    return _receipt_answer("remembered", await client.remember(**fields_of(given)))
 
 
 async def correct(client: AsyncSubstrate, given: CorrectArguments) -> ToolAnswer:
     """Correct the memory, or supersede it if the world changed. Raises what the client raises."""
-    fields = _fields(given, "changed", "reason", "energy")
+    fields = fields_of(given, "changed", "reason", "energy")
     fields |= discovery_fields(given.reason, given.emotions, given.energy)
     if given.changed:
         return _receipt_answer("superseded", await client.supersede(**fields))
@@ -100,11 +94,6 @@ async def history(client: AsyncSubstrate, given: HistoryArguments) -> ToolAnswer
     return ToolAnswer(
         fence("\n".join(lines)), answers.HistoryValues(id=answer.id, records=records, degraded=answer.degraded)
     )
-
-
-async def identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer:
-    citizen = await client.identity(citizen_id=given.citizen_id, **_times(given))
-    return ToolAnswer(fence(_identity_text(citizen)), answers.IdentityValues.of(citizen))
 
 
 async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer:
@@ -122,39 +111,26 @@ async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer:
 
 
 async def resolve(client: AsyncSubstrate, given: ResolveArguments) -> ToolAnswer:
-    return _consequences_answer(given.resolution_state.value, await client.resolve(**_fields(given)))
+    return _consequences_answer(given.resolution_state.value, await client.resolve(**fields_of(given)))
 
 
 async def retract(client: AsyncSubstrate, given: RetractArguments) -> ToolAnswer:
     """The memory was true until a moment, or never."""
-    fields = _fields(given, "until")
+    fields = fields_of(given, "until")
     if given.until is not None:
         fields |= {"effective_at": given.until, "reason": "reality_changed"}
     return _receipt_answer("retracted", await client.retract(**fields))
 
 
 async def undo(client: AsyncSubstrate, given: UndoArguments) -> ToolAnswer:
-    return _consequences_answer("undone: the last change of", await client.undo(**_fields(given)))
+    return _consequences_answer("undone: the last change of", await client.undo(**fields_of(given)))
 
 
 async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer:
-    return _receipt_answer("related", await client.relate(**_fields(given)))
+    return _receipt_answer("related", await client.relate(**fields_of(given)))
 
 
-async def feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
-    told = await client.tell_feedback(
-        given.citizen_id, query=given.query, used=given.used, wrong=given.wrong, **_times(given)
-    )
-    return ToolAnswer(f"kept as {told.feedback_id}", answers.FeedbackValues.of(told))
-
-
-async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAnswer:
-    state = await client.set_state(given.citizen_id, **_fields(given, "citizen_id"))
-    values = answers.StateValues.of(state)
-    return ToolAnswer(fence(values.text()), values)
-
-
-TOOLS: Final[Sequence[Tool]] = (
+_MEMORY_TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",
         "Recall",
@@ -199,14 +175,6 @@ TOOLS: Final[Sequence[Tool]] = (
         history,
     ),
     Tool(
-        "identity",
-        "Who a citizen is",
-        "Show who a citizen is, or was: the entities that most of its memories point to, and its state.",
-        IdentityArguments,
-        answers.IdentityValues,
-        identity,
-    ),
-    Tool(
         "hear",
         "Hear a message",
         "Append a message to a conversation, as it was said; said again it is stored once.",
@@ -223,26 +191,6 @@ TOOLS: Final[Sequence[Tool]] = (
         ResolveArguments,
         answers.ReceiptAndConsequences,
         resolve,
-        read_only=False,
-        extra=True,
-    ),
-    Tool(
-        "set_state",
-        "Set a citizen's state",
-        "Say what a citizen feels and wants from now on; `wake` goes by it.",
-        SetStateArguments,
-        answers.StateValues,
-        set_state,
-        read_only=False,
-        extra=True,
-    ),
-    Tool(
-        "feedback",
-        "Say what helped",
-        "Say which recalled memories answered a question, and which were wrong: later answers go by it.",
-        FeedbackArguments,
-        answers.FeedbackValues,
-        feedback,
         read_only=False,
         extra=True,
     ),
@@ -279,6 +227,7 @@ TOOLS: Final[Sequence[Tool]] = (
         extra=True,
     ),
 )
+TOOLS: Final[Sequence[Tool]] = (*_MEMORY_TOOLS, *MIND_TOOLS)
 ALL: Final = "all"
 
 
@@ -299,23 +248,26 @@ def split_names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-def _times(given: RecallArguments | IdentityArguments | FeedbackArguments) -> MomentFields:
-    """The times of a question. `as_of_time` alone asks what was true then, as known now."""
-    if given.as_of_time is None:
-        return {} if given.known_at is None else {"known_at": given.known_at}
-    return {"as_of_time": given.as_of_time, "known_at": given.known_at or ALL_KNOWN}
+def _intended_answer(intended: Intended, most: int) -> ToolAnswer:
+    """Why it woke, and the memories; without a stream why not."""
+    why, stream = f"{intended.decision.kind}: {intended.decision.why}", intended.stream
+    if stream is None:
+        values = answers.StreamValues(memories=(), notes=(why,), degraded=(), omitted=0)
+        return ToolAnswer(fence(one_line(why)), values)
+    return _stream_answer(stream, most, why=why)
 
 
-def _fields(given: Arguments, *left_out: str) -> dict[str, Any]:
-    """The arguments that were given, as fields of a command. What is `quoted` has the source `tool`."""
-    fields = given.model_dump(exclude_none=True, exclude_unset=True, exclude={*left_out, "quoted"})
-    return {**fields, "source": Source.TOOL} if getattr(given, "quoted", False) else fields
+def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why: str | None = None) -> ToolAnswer:
+    """The memories, at most so many tokens as text and as values; `why`: what decided that they are sought.
 
-
-def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:
-    shown = {(memory.level, memory.node_id) for memory in stream.activation_tiers.ordered()}
-    changes = [change for change in stream.temporal_dissonances if (change.level, change.node_id) in shown]
-    return ToolAnswer(fence(compact(stream, changes, ids=True)), answers.StreamValues.of(stream))
+    A memory that must be cut keeps the part with most words of the `query`.
+    """
+    budget = Budget(most, tokens.counter())
+    told = tell(stream, budget, stems_of(query), ids=True)
+    text, values = told.text, answers.StreamValues.of(reduced(stream, told.memories)).within(budget)
+    if why is not None:
+        text, values = f"{one_line(why)}\n{text}", values.model_copy(update={"notes": (why, *values.notes)})
+    return ToolAnswer(fence(text), values)
 
 
 def _receipt_answer(
@@ -355,13 +307,3 @@ def _period_text(verb: str, start: datetime, end: datetime | None, reason: str |
 def _iso_time(time: datetime) -> str:
     """The time as in the values, so that a model can send it back."""
     return time.isoformat().replace("+00:00", "Z")
-
-
-def _identity_text(identity: Identity) -> str:
-    introduced = introduce(identity)
-    lines = [] if introduced is None else [one_line(introduced)]
-    lines += [
-        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
-        for entity in identity.entities
-    ]
-    return "\n".join(lines) or "No identity yet: nothing was remembered."

@@ -11,9 +11,18 @@ from api.problems import invalid_request
 from api.runtime.runtime import Runtime
 from orchestration.identifiers import link_name
 from schemas.base import CitizenId, Identifier, Request
+from schemas.collectives import OfCollective, owner_of
 from schemas.commands import LinkId
 from schemas.errors import NotFound
-from schemas.memory import UNREADABLE_REMEDY, ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import (
+    UNREADABLE_REMEDY,
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    GraphKey,
+    Level,
+    graph_key,
+)
+from schemas.mind.sharing import SharedLevel
 from schemas.temporal import Instant, KnownMoment, Moment, Scope, to_instant
 from substrate.graphs.names import graph_name
 from substrate.store import records
@@ -28,8 +37,8 @@ LinkIdInPath = Annotated[
 ]
 
 
-class CitizenRequest(Request):
-    """Whose memory: the citizen, required for N1."""
+class CitizenRequest(OfCollective):
+    """Whose memory: the citizen, required for N1; in N2 a collective beside the default one."""
 
     citizen_id: CitizenId | None = None
 
@@ -70,7 +79,12 @@ async def _link_address(level: Level, link_id: LinkIdInPath) -> LinkAddress:
     return LinkAddress(level, link_id)
 
 
+async def _shared_address(level: SharedLevel, memory_id: MemoryId) -> MemoryAddress:
+    return MemoryAddress(level, memory_id)
+
+
 MemoryInPath = Annotated[MemoryAddress, Depends(_memory_address)]
+SharedMemoryInPath = Annotated[MemoryAddress, Depends(_shared_address)]
 LinkInPath = Annotated[LinkAddress, Depends(_link_address)]
 MomentInQuery = Annotated[MomentRequest, Query()]
 
@@ -90,9 +104,10 @@ async def existing_graph(level: Level, request: CitizenRequest, runtime: Runtime
     """The name of the graph. Raises InvalidRequest for N1 without a citizen, NotFound when there is no graph."""
     if level is Level.N1 and request.citizen_id is None:
         raise invalid_request(["citizen_id: level N1 is personal: name its citizen_id"])
-    graph = graph_name(level, request.citizen_id)
+    key = graph_key(level, request.collective)
+    graph = graph_name(key, request.citizen_id)
     if not await runtime.deps.graphs.for_reading(graph):
-        raise NotFound(f"nothing was remembered for {request.citizen_id or level} yet")
+        raise NotFound(f"nothing was remembered for {owner_of(key, request.citizen_id)} yet")
     return graph
 
 
@@ -115,6 +130,11 @@ async def read_link_row(address: LinkAddress, request: MomentRequest, runtime: R
     if seen.row is None:
         raise not_found("link", address, exists=seen.exists)
     return seen.row
+
+
+def key_of(address: MemoryAddress | LinkAddress, request: CitizenRequest) -> GraphKey:
+    """The graph of the record."""
+    return graph_key(address.level, request.collective)
 
 
 def not_found(noun: str, address: MemoryAddress | LinkAddress, *, exists: bool) -> NotFound:

@@ -12,6 +12,7 @@ from api.problems import MAX_FAULTS, fault_line, invalid_request, shorten_faults
 from schemas.base import Identifier
 from schemas.commands import KINDS, Command, Relate, WriteReceipt
 from schemas.errors import Forbidden, NotFound
+from schemas.memory import graph_fields
 from schemas.validation import REQUIRED
 
 MAX_COMMANDS: Final = 1000
@@ -75,7 +76,7 @@ def refusal_receipt(command: Command, error: NotFound | Forbidden) -> WriteRecei
         command=command_name(type(command)),
         status="refused",
         id=getattr(command, "id", None),
-        level=command.level,
+        **graph_fields(command.graph_key),
         problem="not-found" if isinstance(error, NotFound) else "forbidden",
         faults=(error.detail,),
     )

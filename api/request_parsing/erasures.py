@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from api.problems import fault_line, invalid_request
 from api.request_parsing.command_parsing import with_command_id
 from api.request_parsing.etags import refuse_if_match
 from api.request_parsing.writes import WriteContext
 from api.runtime.runtime import Runtime
-from orchestration.writing import erasure
+from api.security.permissions import REMEDY, Caller, shared_scope
+from orchestration.writing import copy_erasure, erasure
 from schemas.base import CitizenId, Identifier, Request
-from schemas.commands import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
-from schemas.errors import Fault
-from schemas.memory import Level
+from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Writer
+from schemas.commands.erasure import WITH_COPIES
+from schemas.errors import Fault, Forbidden
+from schemas.keys import Action
+from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
 
 
@@ -25,7 +28,13 @@ class ErasureRequest(Request):
     command_id: Identifier | None = None
 
 
-class EpisodeErasureRequest(ErasureRequest):
+class CitizenErasureRequest(ErasureRequest):
+    """An erasure that can take along what the citizen shared."""
+
+    with_copies: Annotated[bool, Field(description=WITH_COPIES)] = False
+
+
+class EpisodeErasureRequest(CitizenErasureRequest):
     """An erasure of an episode of this citizen."""
 
     citizen_id: CitizenId
@@ -34,15 +43,17 @@ class EpisodeErasureRequest(ErasureRequest):
 async def erase_from_store(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
     """Erase from the open store, and rewrite the files of an embedded engine so that they hold none of it.
 
-    Raises what `orchestration.writing.erasure.erase` raises. An interrupted erasure is finished when the store is
-    opened again.
+    Raises what `orchestration.writing.copy_erasure.erase` raises. An interrupted erasure is finished when the
+    store is opened again.
     """
     directory = None if runtime.engine is None else runtime.engine.directory
-    return await erasure.erase(command, runtime.deps, now, directory)
+    return await copy_erasure.erase(command, runtime.deps, now, directory)
 
 
 async def erase_and_report(
-    raw: dict[str, Any], kind: type[EraseMemory | EraseEpisode | EraseCitizen], writing: WriteContext
+    raw: dict[str, Any],
+    kind: type[EraseMemory | EraseEpisode | EraseCitizen | EraseCollective],
+    writing: WriteContext,
 ) -> ErasureReport:
     """Parse the command, check it against the caller's scopes, and erase.
 
@@ -56,8 +67,26 @@ async def erase_and_report(
         raise invalid_request(faults) from error
     if writing.caller is None:
         raise Fault("a route that erases must declare @requires(ERASURE)")
-    level = command.level if isinstance(command, EraseMemory) else Level.N1
-    writing.caller.require(level, command.citizen_id, "erase")
+    graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
+    if isinstance(command, EraseMemory) and graph != Level.N1:
+        command = command.with_writer(_eraser(writing.caller, graph, citizen_id))
+    else:
+        action: Action = "steward" if isinstance(command, EraseCollective) else "erase"
+        writing.caller.require(graph, citizen_id, action)
     report = await erase_from_store(command, writing.runtime, writing.now)
     writing.caller.commands.append(report.command_id)
     return report
+
+
+def _eraser(caller: Caller, graph: GraphKey, citizen_id: str | None) -> Writer:
+    """Who erases from a shared level: a steward, or an author who may erase its own.
+
+    Raises NotFound or Forbidden.
+    """
+    caller.require(graph, citizen_id, "write")
+    writer = caller.writer_of(graph, citizen_id)
+    may_erase = writer.author is not None and "erase" in caller.grants.citizen_actions(writer.author)
+    if not (writer.steward or may_erase):
+        scope = f"{shared_scope(graph)}:steward, or citizen:ID:erase of its author"
+        raise Forbidden(f"this needs the scope {scope}", remedy=REMEDY.format(scope))
+    return writer

@@ -32,7 +32,7 @@ _TAG: Final = re.compile(r'"(\d{1,15})-([0-9a-f]{8})-[0-9a-f]{16}"')
 def etag_response(memory: ConsciousnessNode, citizen_id: str | None, if_none_match: str | None) -> Response:
     """The memory with its tag; 304 when `if_none_match` names that tag."""
     body = memory.model_dump_json().encode()
-    owner = _owner_digest(memory.level, citizen_id, memory.node_id)
+    owner = _owner_digest(memory.graph_key, citizen_id, memory.node_id)
     tag = f'"{memory.version}-{owner}-{blake2b(body, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if if_none_match is not None and _matches_any(tag, if_none_match):
@@ -50,8 +50,9 @@ def expect_version(raw: Any, if_match: str | None) -> Any:
     if raw.get("expected_version") is not None:
         raise invalid_request(["expected_version: is in If-Match already; leave one of them out"])
     tag = _TAG.fullmatch(if_match.strip())
-    level = raw.get("level", Level.N1)
-    if tag is None or tag[2] != _owner_digest(level, raw.get("citizen_id"), raw.get("id")):
+    collective = raw.get("collective")
+    graph = raw.get("level", Level.N1) if collective is None else f"{Level.N2}:{collective}"
+    if tag is None or tag[2] != _owner_digest(graph, raw.get("citizen_id"), raw.get("id")):
         raise PreconditionFailed("If-Match names no tag of this memory", remedy=REREAD)
     return {**raw, "expected_version": int(tag[1])}
 
@@ -62,9 +63,9 @@ def refuse_if_match(if_match: str | None, action: str) -> None:
         raise invalid_request([f"If-Match is for changes of a stored record, not for {action}; leave it out"])
 
 
-def _owner_digest(level: object, citizen_id: object, memory_id: object) -> str:
+def _owner_digest(graph: object, citizen_id: object, memory_id: object) -> str:
     """A digest of the memory's address. On shared levels it is the same for every citizen who reads."""
-    names = (level, citizen_id if level == Level.N1 else None, memory_id)
+    names = (graph, citizen_id if graph == Level.N1 else None, memory_id)
     return blake2b("\x00".join(str(name) for name in names).encode(), digest_size=4).hexdigest()
 
 

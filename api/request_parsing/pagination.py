@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 from fastapi import Query
+from pydantic import model_validator
 
 from api.problems import invalid_request
 from api.request_parsing.addresses import (
@@ -14,6 +15,7 @@ from api.request_parsing.addresses import (
     MemoryAddress,
     MomentRequest,
     existing_graph,
+    key_of,
     not_found,
 )
 from api.runtime.runtime import Runtime
@@ -22,9 +24,10 @@ from orchestration.graph_queries.filters import read_filters
 from orchestration.identifiers import link_name
 from orchestration.writing.records import tag_names
 from schemas.base import Name, ShortText
+from schemas.collectives import check_collective
 from schemas.commands import RelationType
 from schemas.intention import Filters, Label
-from schemas.memory import Level, Source, describe_unreadable
+from schemas.memory import InGraph, Level, Source, describe_unreadable
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import Instant, KnownMoment, Scope, to_instant
@@ -37,12 +40,19 @@ from substrate.store.runs import name_runs
 type _Rows = Sequence[Sequence[Any]]
 
 
-class ListRequest(MomentRequest, Paged):
+class ListRequest(InGraph, MomentRequest, Paged):
     """A page of a graph at a moment; optionally only records of one source, or written with one key."""
 
     level: Level = Level.N1
     source: Source | None = None
     key_id: ShortText | None = None
+
+    @model_validator(mode="after")
+    def _names_one_graph(self) -> Self:
+        if self.collective is not None and "level" not in self.model_fields_set:
+            self.__dict__["level"] = Level.N2
+        check_collective(self.level, self.collective)
+        return self
 
     @property
     def kind(self) -> str | None:
@@ -140,7 +150,7 @@ async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now:
 
 
 async def _filter_notes(request: ListRequest, graph: Graph, scope: Scope, now: Instant) -> tuple[str, ...]:
-    view = View(scope, {request.level: GraphTarget(request.level, graph, past=True)}, now)
+    view = View(scope, {request.graph_key: GraphTarget(request.graph_key, graph, past=True)}, now)
     return (await read_filters(request.filters, view)).notes
 
 
@@ -205,7 +215,7 @@ async def read_memory_history(
     if not rows and request.cursor is None:
         exists = await reader.memory(graph, address.memory_id) is not None
         raise not_found("memory", address, exists=exists)
-    shown = await name_runs(graph, [memory_record(row, address.level, wanted.known_to) for row in rows])
+    shown = await name_runs(graph, [memory_record(row, key_of(address, request), wanted.known_to) for row in rows])
     return MemoryHistory(id=address.memory_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
 
@@ -224,7 +234,7 @@ async def read_link_history(
     if not rows and request.cursor is None:
         seen = await records.read_link(graph, name, Scope.current(now))
         raise not_found("link", address, exists=seen.exists)
-    shown = await name_runs(graph, [link_record(row, address.level, wanted.known_to) for row in rows])
+    shown = await name_runs(graph, [link_record(row, key_of(address, request), wanted.known_to) for row in rows])
     return LinkHistory(id=address.link_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Header, Query, Request, Response
 from pydantic import Field, PlainValidator
 
 from api.dependencies import Now, OpenRuntime
-from api.problems import invalid_request, refusal_error
+from api.problems import invalid_request
 from api.request_parsing.body_limit import run_off_loop
 from api.request_parsing.command_parsing import (
     MAX_COMMANDS,
@@ -28,7 +28,7 @@ from orchestration import insertion
 from orchestration.writing import atomic
 from schemas.base import Frozen, Identifier
 from schemas.commands import KINDS, LINK_COMMANDS, ChangeCommand, Command, WriteReceipt
-from schemas.errors import Fault, Forbidden, NotFound, PreconditionFailed, SubstrateError
+from schemas.errors import Fault, Forbidden, NotFound, PreconditionFailed
 from schemas.responses import ReceiptList
 from schemas.temporal import Instant
 from substrate.store.transactions import COMMANDS_AT_MOST
@@ -43,6 +43,7 @@ def _write_responses(*operations: str) -> Responses:
         "level": "$response.body#/level",
         f"{noun}_id": "$response.body#/id",
         "citizen_id": "$request.body#/citizen_id",
+        "collective": "$request.body#/collective",
     }
     follow = {name: {"operationId": name, "parameters": parameters} for name in operations}
     header = {"description": "The address of the written record.", "schema": {"type": "string"}}
@@ -122,7 +123,7 @@ async def write_one_or_many(raw: Any, kind: type[Command] | None, writing: Write
     if not isinstance(raw, list):
         _refuse_wrapped_list(raw)
         receipt = await write_one(raw, command_type(raw) if kind is None else kind, writing)
-        return _json_response(receipt, 201, {"Location": _address(receipt, raw.get("citizen_id"))})
+        return _json_response(receipt, 201, {"Location": _address(receipt, raw)})
     return _json_response(await _write_many(raw, kind, writing), 200)
 
 
@@ -154,13 +155,8 @@ async def write_one(raw: Any, kind: type[Command], writing: WriteContext) -> Wri
     if receipt.status == "refused":
         if writing.if_match is not None and receipt.problem == "conflict":
             raise PreconditionFailed("; ".join(receipt.faults), faults=receipt.faults)
-        raise error_for(receipt)
+        raise receipt.refusal()
     return receipt
-
-
-def error_for(receipt: WriteReceipt) -> SubstrateError:
-    """The error for the receipt of a refused command."""
-    return refusal_error(receipt.problem, receipt.faults, receipt.current_version)
 
 
 async def _write_many(raw: list[Any], kind: type[Command] | None, writing: WriteContext) -> ReceiptList:
@@ -182,8 +178,8 @@ def _authorize[C: Command](command: C, writing: WriteContext) -> C:
     """The command, signed by the caller. Raises NotFound or Forbidden when the caller may not send it."""
     if writing.caller is None:
         raise Fault("a route that writes must declare @requires(COMMAND)")
-    writing.caller.require(command.level, command.citizen_id, "write")
-    writer = writing.caller.writer_of(command.level, command.citizen_id)
+    writing.caller.require(command.graph_key, command.citizen_id, "write")
+    writer = writing.caller.writer_of(command.graph_key, command.citizen_id)
     return writing.caller.limit_source(command).with_writer(writer)
 
 
@@ -216,11 +212,12 @@ async def _apply_parsed(parsed: Sequence[Command | WriteReceipt], writing: Write
     return [next(written) if isinstance(item, Command) else item for item in parsed]
 
 
-def _address(receipt: WriteReceipt, citizen_id: str | None) -> str:
+def _address(receipt: WriteReceipt, raw: Mapping[str, Any]) -> str:
     """The path at which the written memory or link is read."""
     noun = "links" if KINDS[receipt.command] in LINK_COMMANDS else "memories"
-    whose = "" if citizen_id is None else f"?citizen_id={citizen_id}"
-    return f"/v1/{noun}/{receipt.level}/{quote(str(receipt.id), safe='')}{whose}"
+    whose = {name: raw[name] for name in ("citizen_id", "collective") if raw.get(name) is not None}
+    query = f"?{urlencode(whose)}" if whose else ""
+    return f"/v1/{noun}/{receipt.level}/{quote(str(receipt.id), safe='')}{query}"
 
 
 def _json_response(answer: Frozen, status: int, headers: dict[str, str] | None = None) -> Response:

@@ -10,39 +10,28 @@ from pydantic import Field
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.addresses import add_notes
-from api.request_parsing.erasures import ErasureRequest, erase_and_report
+from api.request_parsing.erasures import CitizenErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
+from api.runtime.runtime import Runtime
 from api.security.exports import ReservedExport, stream_blocks
-from api.security.permissions import CITIZENS, ERASURE, FEEDBACK, CurrentCaller, citizen_may, requires
+from api.security.mind_permissions import FEEDBACK
+from api.security.permissions import CITIZENS, ERASURE, CurrentCaller, citizen_may, requires
 from orchestration.feedback_intake import tell
 from orchestration.mind import feedback as told_feedback
 from orchestration.mind import state as citizen
-from orchestration.mind.identity import read_identity
+from orchestration.mind.identity import read_identity, read_identity_diff
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.transfer.mirror_writer import stream_tar, take_snapshot
 from schemas.base import CitizenId, Identifier, Request
-from schemas.citizen import (
-    AsOf,
-    CitizenPage,
-    CitizenState,
-    EnergySeries,
-    Feedback,
-    FeedbackPage,
-    FeedbackRecord,
-    FeedbackTakenBack,
-    Identity,
-    LearningMoments,
-    LearningPage,
-    StateAsOf,
-    StateChange,
-    StateHistory,
-    WhoIs,
-)
 from schemas.commands import EraseCitizen, ErasureReport
-from schemas.memory import Level
+from schemas.memory import Level, collective_of
+from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
+from schemas.mind.identity import AsOf, Between, Identity, IdentityDiff, WhoIs
+from schemas.mind.learning import LearningMoments, LearningPage
+from schemas.mind.state import CitizenPage, CitizenState, EnergySeries, StateAsOf, StateChange, StateHistory
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import KnownMoment, Scope, to_instant
 
@@ -142,11 +131,17 @@ async def export_memory(
     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
     `Substrate-Notes` lists what was assumed.
     """
+    return await answer_export(Origin(Level.N1, citizen_id), query, runtime, reserved)
+
+
+async def answer_export(
+    origin: Origin, query: ExportRequest, runtime: Runtime, reserved: ReservedExport
+) -> StreamingResponse:
+    """The lines of one graph, as a file to save."""
     known_at = None if query.known_at is None else to_instant(query.known_at)
-    origin = Origin(Level.N1, citizen_id)
     lines = await export([origin], runtime.deps, embeddings=query.embeddings, known_at=known_at)
     reserved.callback(lines.close)
-    name = f'attachment; filename="{citizen_id}.jsonl"'
+    name = f'attachment; filename="{origin.citizen_id or collective_of(origin.key)}.jsonl"'
     response = StreamingResponse(
         stream_blocks(lines), media_type="application/x-ndjson", headers={"Content-Disposition": name}
     )
@@ -171,9 +166,12 @@ async def mirror_memory(
 @router.delete("/{citizen_id}", operation_id="erase_citizen")
 @requires(ERASURE)
 async def erase_citizen(
-    citizen_id: CitizenId, query: Annotated[ErasureRequest, Query()], writing: SingleWrite
+    citizen_id: CitizenId, query: Annotated[CitizenErasureRequest, Query()], writing: SingleWrite
 ) -> ErasureReport:
-    """Remove the whole personal memory for good. What the citizen gave to N2 and N3 stays there."""
+    """Remove the whole personal memory for good. What the citizen gave to N2 and N3 stays there.
+
+    The copies that it shared are named in the report; `with_copies` takes them along.
+    """
     return await erase_and_report({**query.model_dump(), "citizen_id": citizen_id}, EraseCitizen, writing)
 
 
@@ -185,6 +183,15 @@ async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: O
     for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
         whose = whose.with_note(note)
     return await read_identity(whose, runtime.deps, now)
+
+
+@router.get("/{citizen_id}/identity/diff", operation_id="compare_identity")
+@requires(citizen_may("read"))
+async def changed(
+    citizen_id: CitizenId, query: Annotated[Between, Query()], runtime: OpenRuntime, now: Now
+) -> IdentityDiff:
+    """What changed in a citizen between `from` and `to`: name, role, people, attachments, values, temperament."""
+    return await read_identity_diff(citizen_id, query, runtime.deps, now)
 
 
 FeedbackInPath = Annotated[

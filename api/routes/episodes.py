@@ -18,7 +18,8 @@ from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.runtime.ingestions import BackgroundIngestions, ConversationKey
-from api.security.permissions import CONVERSATION, ERASURE, TURNS, CurrentCaller, citizen_may, requires
+from api.security.ingestion_permissions import CONVERSATION, TURNS
+from api.security.permissions import ERASURE, CurrentCaller, citizen_may, requires
 from api.telemetry import metrics
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse

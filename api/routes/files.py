@@ -11,14 +11,15 @@ from pydantic import Base64Bytes, Field
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import FILE, CurrentCaller, requires
+from api.security.ingestion_permissions import FILE
+from api.security.permissions import CurrentCaller, requires
 from api.telemetry import metrics
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.formats.parsed import FileSet
-from orchestration.ingestion.formats.reader import read_zone
 from orchestration.ingestion.formats.unpacking import is_archive, make_file, unpack
 from orchestration.ingestion.intake import parse_readable, parse_strictly
 from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.written_times import read_zone
 from schemas.base import CitizenId, Flag, Request, ShortText
 from schemas.errors import InvalidRequest
 from schemas.memory import Level

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Response
 
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.addresses import LinkInPath, MomentInQuery, add_notes, read_link_row
+from api.request_parsing.addresses import LinkInPath, MomentInQuery, add_notes, key_of, read_link_row
 from api.request_parsing.pagination import LINKS, HistoryInQuery, LinkListInQuery, read_link_history, read_page
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, write_one_or_many
@@ -40,7 +40,7 @@ async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, respons
     """
     add_notes(response, query)
     page = await read_page(LINKS, query, runtime, now)
-    stored = [link_with_ends(row, query.level, page.known_to) for row in page.rows]
+    stored = [link_with_ends(row, query.graph_key, page.known_to) for row in page.rows]
     links = Decay(runtime.deps.half_lives, page.moment).show(stored)
     return LinkPage(links=links, next=page.next, degraded=describe_unreadable(links))
 
@@ -65,7 +65,7 @@ async def read(
 ) -> ConsciousnessRelationship:
     """A link as it is now, or as it was at a moment. `Substrate-Notes` lists what was assumed."""
     row = await read_link_row(address, query, runtime, now)
-    link = link_with_ends(row, address.level, query.scope(now).known.end)
+    link = link_with_ends(row, key_of(address, query), query.scope(now).known.end)
     add_notes(response, query, link)
     return link
 

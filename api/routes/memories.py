@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Response
 
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.addresses import MemoryInPath, MomentInQuery, add_notes, read_memory_row
+from api.request_parsing.addresses import MemoryInPath, MomentInQuery, add_notes, key_of, read_memory_row
 from api.request_parsing.erasures import erase_and_report
 from api.request_parsing.etags import NOT_MODIFIED, IfNoneMatch, etag_response
 from api.request_parsing.pagination import (
@@ -55,7 +55,7 @@ async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, respo
     """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` lists what was assumed."""
     add_notes(response, query)
     page = await read_page(MEMORIES, query, runtime, now)
-    stored = [node(row, query.level, page.known_to) for row in page.rows]
+    stored = [node(row, query.graph_key, page.known_to) for row in page.rows]
     memories = Decay(runtime.deps.half_lives, page.moment).show(stored)
     return MemoryPage(memories=memories, next=page.next, notes=page.notes, degraded=describe_unreadable(memories))
 
@@ -85,7 +85,7 @@ async def read(
 ) -> Response:
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` lists what was assumed."""
     row = await read_memory_row(address, query, runtime, now)
-    memory = node(row, address.level, query.scope(now).known.end)
+    memory = node(row, key_of(address, query), query.scope(now).known.end)
     response = etag_response(memory, query.citizen_id, if_none_match)
     add_notes(response, query, memory)
     return response

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Path, Query
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
-from api.request_parsing.writes import error_for
 from api.security.permissions import LISTING, CurrentCaller, requires
 from api.security.upkeep_permissions import OFFER
 from orchestration.upkeep import offers
@@ -37,15 +36,15 @@ async def answer_offer(
     caller: CurrentCaller,
 ) -> OfferOutcome:
     """Take an offer up, which applies its command, or decline it, so that it does not come back."""
-    whose = Whose(reply.level, reply.citizen_id)
+    whose = Whose(reply.graph_key, reply.citizen_id)
     if reply.answer == "decline":
         declined = await offers.decline(offer_id, whose, runtime.deps, now)
         return OfferOutcome(offer=declined, answer="decline")
     offer = await offers.read_offer(offer_id, whose, runtime.deps, now)
     command = caller.limit_source(ANY_COMMAND.validate_python(offer.command))
-    signed = command.with_writer(caller.writer_of(reply.level, reply.citizen_id))
+    signed = command.with_writer(caller.writer_of(reply.graph_key, reply.citizen_id))
     receipt = await offers.take(signed, runtime.deps, now)
     if receipt.status == "refused":
-        raise error_for(receipt)
+        raise receipt.refusal()
     caller.commands.append(receipt.command_id)
     return OfferOutcome(offer=offer, answer="take", receipt=receipt)

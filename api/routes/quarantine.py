@@ -9,16 +9,11 @@ from fastapi import APIRouter, Query
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import CurrentCaller, requires
-from api.security.upkeep_permissions import GRAPH_CHANGE, GRAPH_READING
+from api.security.upkeep_permissions import GRAPH_CHANGE, GRAPH_READING, steward_of
 from orchestration.upkeep import quarantine
 from schemas.base import Identifier
-from schemas.upkeep.quarantine import (
-    GraphRequest,
-    Quarantine,
-    QuarantineChange,
-    QuarantineRequest,
-    QuarantinesAnswer,
-)
+from schemas.collectives import GraphRequest
+from schemas.upkeep.quarantine import Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer
 
 router = APIRouter(prefix="/v1/upkeep/quarantine", tags=["upkeep"], route_class=StrictRoute)
 
@@ -32,7 +27,7 @@ async def hide(request: QuarantineRequest, runtime: OpenRuntime, now: Now, calle
 
     It answers when all of it is hidden. With `dry_run` nothing is changed, and the answer lists what would be.
     """
-    writer = caller.writer_of(request.level, request.citizen_id)
+    writer = steward_of(caller, request.graph_key, request.citizen_id)
     return await quarantine.quarantine(request, runtime.deps, now, writer)
 
 
@@ -56,7 +51,7 @@ async def release(
     quarantine_id: Identifier, request: QuarantineChange, runtime: OpenRuntime, now: Now, caller: CurrentCaller
 ) -> Quarantine:
     """Bring back everything that it hid, but what was changed since. Released again, nothing happens."""
-    writer = caller.writer_of(request.level, request.citizen_id)
+    writer = steward_of(caller, request.graph_key, request.citizen_id)
     return await quarantine.release(quarantine_id, request, runtime.deps, now, writer=writer)
 
 

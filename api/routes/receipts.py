@@ -9,12 +9,12 @@ from fastapi import APIRouter, Depends, Path, Query
 from api.dependencies import OpenRuntime
 from api.request_parsing.addresses import CitizenRequest
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import RECEIPT, requires
+from api.security.permissions import RECEIPT, named_graph, requires
 from orchestration.writing.receipts import build_erasure_receipt, rebuild_receipt
 from schemas.base import Identifier
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from substrate.graphs.names import graph_name
 from substrate.store import erasure, reader
 
@@ -22,13 +22,15 @@ router = APIRouter(prefix="/v1/receipts", tags=["receipts"], route_class=StrictR
 
 
 class ReceiptRequest(CitizenRequest):
-    """Where to look: on one level; by default on N1 if a citizen is named, then on N2 and N3."""
+    """Where to look: on one level, or in a collective. By default on N1 if a citizen is named, then N2, N3."""
 
     level: Level | None = None
 
 
-async def _levels(query: Annotated[ReceiptRequest, Query()]) -> tuple[Level, ...]:
-    """The levels to look on, in this order."""
+async def _levels(query: Annotated[ReceiptRequest, Query()]) -> tuple[GraphKey, ...]:
+    """The graphs to look in, in this order."""
+    if query.collective is not None:
+        return (named_graph(query.level or Level.N2, query),)
     if query.level is not None:
         return (query.level,)
     return tuple(level for level in Level if level is not Level.N1 or query.citizen_id is not None)
@@ -39,7 +41,7 @@ async def _levels(query: Annotated[ReceiptRequest, Query()]) -> tuple[Level, ...
 async def read(
     command_id: Annotated[Identifier, Path()],
     query: Annotated[ReceiptRequest, Query()],
-    levels: Annotated[tuple[Level, ...], Depends(_levels)],
+    levels: Annotated[tuple[GraphKey, ...], Depends(_levels)],
     runtime: OpenRuntime,
 ) -> WriteReceipt:
     """The receipt of an applied command or erasure. A refused command leaves none: 404."""

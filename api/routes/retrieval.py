@@ -8,36 +8,39 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import QUESTION, requires
 from api.telemetry import metrics
-from orchestration.assembly.compact import without_repeats
+from orchestration.assembly.fitting import send
+from orchestration.assembly.options import budget_of
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.base import json_bytes
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.stream import ConsciousnessStream
+from schemas.stream_forms import StreamAnswer
 
 router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 
 
-@router.post("/retrieve", response_model=ConsciousnessStream, operation_id="retrieve")
+@router.post("/retrieve", response_model=StreamAnswer, operation_id="retrieve")
 @requires(QUESTION)
 async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     stream = await retrieve_consciousness_context(intention, runtime.deps, now)
-    return _stream_response(stream, "retrieve", intention.form)
+    return _stream_response(stream, "retrieve", intention)
 
 
-@router.post("/wake", response_model=ConsciousnessStream, operation_id="wake")
+@router.post("/wake", response_model=StreamAnswer, operation_id="wake")
 @requires(QUESTION)
 async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now) -> Response:
     """The memories that fit a citizen's state, with no question asked."""
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
-    return _stream_response(stream, "wake", state.form)
+    return _stream_response(stream, "wake", state)
 
 
-def _stream_response(stream: ConsciousnessStream, door: str, form: str) -> Response:
+def _stream_response(
+    stream: ConsciousnessStream, door: str, asked: RetrievalIntention | StateBasedRetrieval
+) -> Response:
     """The stream, with the milliseconds of each stage in `Server-Timing`, which browsers show."""
     stages = [f"{stage};dur={milliseconds:g}" for stage, milliseconds in stream.stage_ms.items()]
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
-    body = json_bytes(without_repeats(stream) if form == "compact" else stream)
+    body = send(stream, asked, budget_of(asked))
     metrics.record_stream(stream, door, len(body))
     return Response(body, media_type="application/json", headers={"Server-Timing": timing})

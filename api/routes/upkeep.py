@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 
 from api.dependencies import Now, OpenRuntime
-from api.problems import refusal_error
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import CurrentCaller, requires
-from api.security.upkeep_permissions import QUALITY, REPAIR, SWEEP
+from api.security.upkeep_permissions import QUALITY, REPAIR, SWEEP, steward_of
 from orchestration.upkeep.quality import read_quality, sweep_and_keep
 from orchestration.upkeep.repair import run_repair
-from schemas.memory import Level
+from schemas.errors import refusal_error
+from schemas.memory import GraphKey
 from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 from schemas.upkeep.quality import QualityAnswer, QualityRequest
 
@@ -31,7 +31,7 @@ async def sweep_graphs(request: SweepRequest, runtime: OpenRuntime, now: Now) ->
     return Response(answer.model_dump_json(), media_type="application/json")
 
 
-async def _levels(query: Annotated[QualityRequest, Query()]) -> tuple[Level, ...]:
+async def _levels(query: Annotated[QualityRequest, Query()]) -> tuple[GraphKey, ...]:
     return query.chosen()
 
 
@@ -39,7 +39,7 @@ async def _levels(query: Annotated[QualityRequest, Query()]) -> tuple[Level, ...
 @requires(QUALITY)
 async def quality(
     query: Annotated[QualityRequest, Query()],
-    levels: Annotated[tuple[Level, ...], Depends(_levels)],
+    levels: Annotated[tuple[GraphKey, ...], Depends(_levels)],
     runtime: OpenRuntime,
 ) -> QualityAnswer:
     """The metadata quality of each graph over time: what each sweep of the whole graph found, oldest first.
@@ -54,7 +54,9 @@ async def quality(
 async def repair(request: RepairRequest, runtime: OpenRuntime, now: Now, caller: CurrentCaller) -> RepairOutcome:
     """Run the task of a finding. `gone`: the finding no longer holds, and nothing was changed."""
     target = request.task.command if isinstance(request.task, ApplyCommand) else request.task
-    outcome = await run_repair(request.task, runtime.deps, now, caller.writer_of(target.level, target.citizen_id))
+    outcome = await run_repair(
+        request.task, runtime.deps, now, steward_of(caller, target.graph_key, target.citizen_id)
+    )
     if outcome.receipt is not None and outcome.status == "done":
         caller.commands.append(outcome.receipt.command_id)
     if outcome.status == "refused":

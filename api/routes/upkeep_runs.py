@@ -108,13 +108,13 @@ async def set_own(citizen_id: CitizenId, own: OwnUpkeep, runtime: OpenRuntime) -
 async def _find(run_id: str, runtime: Runtime, caller: Caller, action: Action) -> tuple[Place, RunRecord]:
     """The run. Raises NotFound for one that does not exist or that the caller may not reach."""
     place, record = await ordered_runs.find_run(run_id, runtime.deps)
-    if not may_reach(caller, place.level, place.citizen_id, action):
+    if not may_reach(caller, place.key, place.citizen_id, action):
         raise ordered_runs.not_found(run_id)
     return place, record
 
 
 def _reaches(caller: Caller, action: Action) -> Reaches:
-    return lambda place: may_reach(caller, place.level, place.citizen_id, action)
+    return lambda place: may_reach(caller, place.key, place.citizen_id, action)
 
 
 def _order(runtime: Runtime, request: Request) -> Order:

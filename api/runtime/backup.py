@@ -10,11 +10,11 @@ from typing import Final, Literal, NamedTuple
 
 from api.runtime.runtime import open_store
 from orchestration.transfer.backup import check_fits, verify_restored
-from schemas.backup import Manifest
 from schemas.errors import EngineFault, InvalidRequest
 from schemas.keys import KeyInfo
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
+from schemas.upkeep.backup import Manifest
 from substrate.backup import files
 from substrate.connection.pool import Connection
 from substrate.inference.embeddings import open_embedder

@@ -17,6 +17,7 @@ import orjson
 from orchestration.ingestion.storing import Progress
 from schemas.errors import Conflict, NotFound, RateLimited, SubstrateError
 from schemas.responses import EpisodeProgress, EpisodeReport
+from substrate.connection.patience import LOAD_PATIENCE_S, patient
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +98,8 @@ class BackgroundIngestions:
 
         result: dict[str, Any]
         try:
-            result = {"status": "stored", "report": await work(advance)}
+            with patient(LOAD_PATIENCE_S):
+                result = {"status": "stored", "report": await work(advance)}
         except SubstrateError as error:
             result = {"status": "failed", "detail": error.detail}
         except Exception as error:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from api.runtime.backup import Restored, refuse_server, restore_backup
 from api.runtime.runtime import open_store
-from schemas.backup import HeldGraph
 from schemas.errors import Conflict, InvalidRequest
 from schemas.settings import Settings, StoreSettings
+from schemas.upkeep.backup import HeldGraph
 from substrate.backup import snapshot
 from substrate.engine import repair
 from substrate.engine.repair import DamageReport

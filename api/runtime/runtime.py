@@ -8,29 +8,37 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from api.runtime.mirroring import MirrorKeeper
 from orchestration.dependencies import Deps
+from orchestration.mind.stream_notes import store_notes
 from orchestration.writing.erasure import ErasedStore, finish_broken_off
 from schemas.errors import SubstrateError
-from schemas.settings import Settings, StoreSettings
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Instant
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import DiskSpace
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.loading import Loading
 from substrate.graphs.registry import Graphs
-from substrate.inference.embeddings import open_embedder
+from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.language import open_language_model
 from substrate.inference.rerankers import open_reranker
 from substrate.store import revoked_keys
+from substrate.store.note_buffer import NoteBuffer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from api.runtime.mirroring import MirrorKeeper
 
 logger = logging.getLogger(__name__)
 
 type OnLoading = Callable[[Loading], None]
 
 GC_THRESHOLD = 50_000
+NOTES_STORED_EVERY_S = 60.0
+"""What was noted since is lost when this process is killed."""
 MIN_PAUSE_S, MAX_PAUSE_S = 0.5, 30.0
 """Pause between two attempts to restart an engine that does not start. A request in between tries at once."""
 
@@ -63,19 +71,25 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
     `on_loading` is called repeatedly with the progress while an embedded engine loads.
     Raises EngineFault when the embedded engine cannot start, Unavailable when the server does not answer.
     """
-    embedder = await asyncio.to_thread(open_embedder, settings.embedding)
     engine: EmbeddedEngine | None = None
     connection: Connection | None = None
     model = None
+    opening = asyncio.create_task(_open_embedder(settings.embedding))
     try:
+        if settings.embedding.choice().strip() != "local":
+            await opening  # what can be chosen wrongly is refused before an engine starts
         model = await asyncio.to_thread(open_language_model, settings.language_model)
         reranker = await asyncio.to_thread(open_reranker, settings.language_model.reranker)
-        await embedder.ready()
+        # The local model loads while the engine starts.
         engine = await _start_engine(settings.store, on_loading)
+        embedder = await opening
         connection = _connect(settings.store, engine)
-        graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
+        connection.keep_at_most(settings.store.cache_mb)
+        graphs = Graphs(
+            connection, model=embedder.model, dimension=embedder.dimension, likeness=settings.store.likeness
+        )
         await connection.ping()
-        keeper = None if settings.store.mirror is None else MirrorKeeper(settings.store.mirror)
+        keeper = None if settings.store.mirror is None else _make_keeper(settings.store.mirror)
         deps = Deps(
             connection,
             graphs,
@@ -89,11 +103,13 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             directory=None if engine is None else engine.directory,
             mirror=None if keeper is None else keeper.directory,
             erased=None if keeper is None else keeper.erased,
+            notes=NoteBuffer(days=settings.store.stream_notes_days, most_stored=settings.store.stream_notes_most),
         )
         async with nullcontext() if keeper is None else keeper.keep(deps):
             await _finish_erasures(_erased_store(deps, engine))
             await keep_revocations(connection, engine)
-            async with nullcontext() if engine is None else _restart_on_exit(engine, deps):
+            restarting = nullcontext() if engine is None else _restart_on_exit(engine, deps)
+            async with restarting, _keep_notes(deps):
                 with _tuned_gc():
                     yield Runtime(settings, deps, engine, keeper)
     finally:
@@ -103,7 +119,23 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             await engine.stop()
         if model is not None:
             await model.aclose()
+        await _close_opened(opening)
+
+
+async def _open_embedder(settings: EmbeddingSettings) -> Embedder:
+    embedder = await asyncio.to_thread(open_embedder, settings)
+    try:
+        return await embedder.ready()
+    except BaseException:
         await embedder.aclose()
+        raise
+
+
+async def _close_opened(opening: asyncio.Task[Embedder]) -> None:
+    """Close the embedder, once it is open; its own error was raised where it was awaited, or another one was."""
+    await asyncio.wait([opening])
+    if not opening.cancelled() and opening.exception() is None:
+        await opening.result().aclose()
 
 
 @asynccontextmanager
@@ -122,6 +154,12 @@ async def open_store(
         await connection.close()
         if engine is not None:
             await engine.stop()
+
+
+def _make_keeper(directory: Path) -> MirrorKeeper:
+    from api.runtime.mirroring import MirrorKeeper  # noqa: PLC0415  (few keep mirrors, and it reads Markdown)
+
+    return MirrorKeeper(directory)
 
 
 def _erased_store(deps: Deps, engine: EmbeddedEngine | None) -> ErasedStore:
@@ -147,6 +185,32 @@ async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None
         await revoked_keys.save_revoked_keys(connection, engine.directory)
     except (SubstrateError, OSError, ValueError) as error:
         logger.error("the revoked keys could not be written to %s: %s", engine.directory, error)
+
+
+@asynccontextmanager
+async def _keep_notes(deps: Deps) -> AsyncIterator[None]:
+    """Within the context, store the notes of streams every minute, and at its end."""
+    task = asyncio.create_task(_store_notes_often(deps))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await _store_notes(deps)
+
+
+async def _store_notes_often(deps: Deps) -> None:
+    while True:
+        await asyncio.sleep(NOTES_STORED_EVERY_S)
+        await _store_notes(deps)
+
+
+async def _store_notes(deps: Deps) -> None:
+    """A failure is logged: the notes wait for the next time."""
+    try:
+        await store_notes(deps)
+    except SubstrateError as error:
+        logger.warning("%d notes of streams were not stored: %s", len(deps.notes), error.detail)
 
 
 @contextmanager

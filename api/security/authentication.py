@@ -32,6 +32,8 @@ REMEDY: Final = "Send `Authorization: Bearer KEY`; `substrate keys create` makes
 LOOKUP_CACHE_SECONDS: Final = 1.0
 """How long a looked-up key is trusted: a revocation takes effect in every process after this time."""
 USE_NOTE_SECONDS: Final = 60.0
+MOST_KEYS: Final = 10_000
+"""Of more keys, only those used within the last minute are remembered."""
 
 
 class Principal(NamedTuple):
@@ -177,6 +179,9 @@ class Keyring:
         if moment - self._used_at.get(key_id, -USE_NOTE_SECONDS) < USE_NOTE_SECONDS:
             return
         self._used_at[key_id] = moment
+        if len(self._used_at) > MOST_KEYS:
+            self._used_at = {key: at for key, at in self._used_at.items() if moment - at < USE_NOTE_SECONDS}
+            self._lookups = {key: self._lookups[key] for key in self._lookups.keys() & self._used_at.keys()}
         task = asyncio.create_task(api_keys.note_use(self._connection, key_id, to_datetime(at)))
         self._pending_notes.add(task)
         task.add_done_callback(self._was_noted)

@@ -20,11 +20,13 @@ from fastapi.security import HTTPBearer
 from api.security.authentication import OPEN_SERVICE, Principal
 from orchestration.writing.changes import lower_source, outweighs
 from schemas.association import TagWalk
+from schemas.collectives import MOST_ASKED, AsksGraphs, check_collective, owner_of
 from schemas.commands import Command, Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
-from schemas.memory import Level, Source
+from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
+from schemas.mind.perspectives import Look
 from schemas.wave_signal import Resonate
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name
@@ -47,14 +49,17 @@ class Caller:
         self.graphs: set[str] = set()
         self.commands: list[str] = []
 
-    def require(self, level: Level, citizen_id: str | None, action: Action) -> None:
-        """Raises NotFound for a citizen out of reach, Forbidden for an action that no scope allows,
-        InvalidRequest for N1 without a citizen."""
+    def require(self, graph: GraphKey, citizen_id: str | None, action: Action) -> None:
+        """Raises NotFound for a citizen or a collective out of reach, Forbidden for an action that no scope
+        allows, InvalidRequest for N1 without a citizen."""
         if citizen_id is not None:
             self.require_reach(citizen_id)
-        if level is not Level.N1:
-            _require_scope(action in self.grants.level_actions(level), f"{level}:{action}")
-            self.graphs.add(graph_name(level, None))
+        if graph != Level.N1:
+            actions, collective = self.grants.level_actions(graph), collective_of(graph)
+            if collective is not None and not actions:
+                raise NotFound(f"nothing was remembered for {owner_of(graph, None)} yet")
+            _require_scope(action in actions, f"{shared_scope(graph)}:{action}")
+            self.graphs.add(graph_name(graph, None))
         elif citizen_id is None:
             raise InvalidRequest("citizen_id: level N1 is personal: name its citizen_id")
         else:
@@ -93,22 +98,28 @@ class Caller:
         limited = lower_source(source, self.principal.highest_source)
         return command if limited is source else command.with_source(limited)
 
-    def writer_of(self, level: Level, citizen_id: str | None) -> Writer:
+    def writer_of(self, graph: GraphKey, citizen_id: str | None) -> Writer:
         """The writer of a record on this level.
 
         On a shared level its author is `citizen_id`, else the only citizen of the key, provided that the caller
-        may write for that citizen.
+        may write for that citizen. A service without keys has a steward where no citizen is named.
         """
-        key_id = None if self.principal is OPEN_SERVICE else self.principal.key_id
+        is_open = self.principal is OPEN_SERVICE
         author = None
-        if level is not Level.N1:
+        if graph != Level.N1:
             named = citizen_id or self.grants.only_citizen()
             author = named if named is not None and "write" in self.grants.citizen_actions(named) else None
-        return Writer(key_id, author, self.principal.highest_source)
+        steward = author is None if is_open else "steward" in self.grants.level_actions(graph)
+        key_id = None if is_open else self.principal.key_id
+        return Writer(key_id, author, self.principal.highest_source, steward=steward)
 
     def may_read(self, citizen_id: str) -> bool:
         """True when a scope of the caller allows to read the citizen's memory."""
         return "read" in self.grants.citizen_actions(citizen_id)
+
+    def may_write(self, citizen_id: str) -> bool:
+        """True when a scope of the caller allows to write the citizen's memory."""
+        return "write" in self.grants.citizen_actions(citizen_id)
 
     def require_upkeep(self) -> None:
         """Raises Forbidden unless the caller has the scope `upkeep`, or is an administrator."""
@@ -118,9 +129,15 @@ class Caller:
         """Raises Forbidden unless the caller is an administrator."""
         _require_scope(self.grants.admin, "admin")
 
-    def readable(self, levels: tuple[Level, ...]) -> tuple[Level, ...]:
-        """The levels without the shared ones that the caller may not read. N1 depends on the citizen and stays."""
-        return tuple(level for level in levels if level is Level.N1 or "read" in self.grants.level_actions(level))
+    def readable[K: GraphKey](self, graphs: tuple[K, ...]) -> tuple[K, ...]:
+        """The graphs without the shared ones that the caller may not read. N1 depends on the citizen and stays."""
+        return tuple(graph for graph in graphs if graph == Level.N1 or "read" in self.grants.level_actions(graph))
+
+
+def shared_scope(graph: GraphKey) -> str:
+    """The scope of a shared graph without its action: a level, or `collective:ID`."""
+    collective = collective_of(graph)
+    return graph if collective is None else f"collective:{collective}"
 
 
 def _require_scope(allowed: bool, scope: str) -> None:
@@ -198,7 +215,7 @@ async def admin_unless_declared(request: Request) -> None:
         (await get_caller(request)).require_admin()
 
 
-def _path_check_anywhere(action: Action, *, shared: bool = True) -> PathCheck:
+def path_check_anywhere(action: Action, *, shared: bool = True) -> PathCheck:
     """The check for routes whose graph is named in the body."""
 
     def check(caller: Caller, _path: PathValues) -> None:
@@ -244,11 +261,21 @@ def citizen_may(action: Action) -> Permission:
     return Permission(f"citizen:ID:{action}", check, check_path)
 
 
+def named_graph(level: Level, query: Any) -> GraphKey:
+    """The graph of this level that a query names. Raises InvalidRequest for a collective on another level."""
+    try:
+        check_collective(level, query.collective)
+    except ValueError as fault:
+        raise InvalidRequest(f"collective: {fault}") from fault
+    return graph_key(level, query.collective)
+
+
 def memory_may(action: Action) -> Permission:
     """Requires the action on the record at `address`, of the citizen in `query`."""
 
     def check(caller: Caller, arguments: Arguments) -> Arguments:
-        caller.require(arguments["address"].level, arguments["query"].citizen_id, action)
+        query = arguments["query"]
+        caller.require(named_graph(arguments["address"].level, query), query.citizen_id, action)
         return arguments
 
     return Permission(f"citizen:ID:{action} or LEVEL:{action}", check)
@@ -259,16 +286,26 @@ def _add_caller(caller: Caller, arguments: Arguments) -> Arguments:
 
 
 COMMAND: Final = Permission(
-    "citizen:ID:write or LEVEL:write, for each command", _add_caller, _path_check_anywhere("write")
+    "citizen:ID:write or LEVEL:write, for each command", _add_caller, path_check_anywhere("write")
 )
 """For routes that write through `api.request_parsing.writes`, which checks the caller for each command."""
 
-ERASURE: Final = Permission("citizen:ID:erase or LEVEL:erase", _add_caller, _path_check_anywhere("erase"))
-"""For routes that erase. No scope but `admin` erases from N2 and N3."""
+
+def _check_erasure_path(caller: Caller, _path: PathValues) -> None:
+    if not caller.grants.anywhere("steward"):
+        caller.require_anywhere("erase", shared=False)
+
+
+ERASURE: Final = Permission(
+    "citizen:ID:erase; for N2 and N3 LEVEL:write with :erase of the author, or with LEVEL:steward",
+    _add_caller,
+    _check_erasure_path,
+)
+"""For routes that erase, which check the caller for each command."""
 
 
 def _check_listing(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(arguments["query"].level, arguments["query"].citizen_id, "read")
+    caller.require(arguments["query"].graph_key, arguments["query"].citizen_id, "read")
     return arguments
 
 
@@ -278,7 +315,7 @@ LISTING: Final = Permission("citizen:ID:read or LEVEL:read", _check_listing)
 def _check_receipt(caller: Caller, arguments: Arguments) -> Arguments:
     """Leave out shared levels that the request did not name and the caller may not read."""
     query, levels = arguments["query"], arguments["levels"]
-    if query.level is not None or query.citizen_id is not None:
+    if query.level is not None or query.collective is not None or query.citizen_id is not None:
         caller.require(levels[0], query.citizen_id, "read")
     return {**arguments, "levels": caller.readable(levels)}
 
@@ -286,7 +323,7 @@ def _check_receipt(caller: Caller, arguments: Arguments) -> Arguments:
 RECEIPT: Final = Permission("citizen:ID:read or LEVEL:read", _check_receipt)
 
 
-_QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval, Resonate, TagWalk)
+_QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval, Resonate, TagWalk, Look)
 
 
 def _check_question(caller: Caller, arguments: Arguments) -> Arguments:
@@ -295,12 +332,20 @@ def _check_question(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require(Level.N1, question.citizen_id, "read")
     if isinstance(question, StreamRequest) and question.apply_feedback:
         caller.require(Level.N1, question.citizen_id, "write")
-    return {**arguments, name: _narrowed(question, question.citizen_id, caller)}
+    return {**arguments, name: narrow_levels(question, question.citizen_id, caller)}
 
 
-def _narrowed(question: Any, citizen_id: str, caller: Caller) -> Any:
-    """The question without the shared levels that the caller may not read, or Forbidden where it names them."""
+def narrow_levels(question: Any, citizen_id: str, caller: Caller) -> Any:
+    """The question without the shared levels that the caller may not read, or Forbidden where it names them.
+
+    Where it names no collectives, those of the caller are added. Raises NotFound for one that the caller may not
+    reach.
+    """
     levels = question.query_levels
+    if isinstance(question, AsksGraphs):
+        question = _with_own_collectives(question, caller)
+        for name in question.collectives or ():
+            caller.require(graph_key(Level.N2, name), citizen_id, "read")
     readable = caller.readable(levels)
     if readable == levels:
         return question
@@ -312,54 +357,22 @@ def _narrowed(question: Any, citizen_id: str, caller: Caller) -> Any:
     return narrowed.with_note(f"{omitted} was left out: the key may not read it")
 
 
+def _with_own_collectives(question: Any, caller: Caller) -> Any:
+    """Where it names none, the collectives that the scopes of the caller name one by one, at most `MOST_ASKED`."""
+    named = caller.grants.named_collectives("read")
+    if question.collectives is not None or not named or Level.N2 not in question.query_levels:
+        return question
+    asked = question.model_copy(update={"collectives": tuple(named[:MOST_ASKED])})
+    if len(named) <= MOST_ASKED:
+        return asked
+    return asked.with_note(
+        f"the key names {len(named)} collectives, of which {', '.join(named[:MOST_ASKED])} were asked: "
+        "name others in collectives"
+    )
+
+
 QUESTION: Final = Permission(
-    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3",
+    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3; collective:ID:read",
     _check_question,
-    _path_check_anywhere("read", shared=False),
+    path_check_anywhere("read", shared=False),
 )
-
-
-def _check_feedback(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(Level.N1, citizen_id := arguments["citizen_id"], "write")
-    return {**arguments, "told": _narrowed(arguments["told"], citizen_id, caller)}
-
-
-FEEDBACK: Final = citizen_may("write")._replace(
-    description="citizen:ID:write; LEVEL:read for N2 and N3", check=_check_feedback
-)
-
-
-def _check_conversation(caller: Caller, arguments: Arguments) -> Arguments:
-    conversation = arguments["conversation"]
-    caller.require(Level.N1, conversation.citizen_id, "write")
-    caller.require_source(Source.INGESTION)
-    if conversation.extract_facts:
-        caller.require_source(Source.TOOL)
-    if conversation.known_as_happened:
-        caller.require_admin()
-    return arguments
-
-
-CONVERSATION: Final = Permission(
-    "citizen:ID:write; admin with known_as_happened",
-    _check_conversation,
-    _path_check_anywhere("write", shared=False),
-)
-"""For whole conversations: their records have the source ingestion, facts drawn from them the source tool."""
-
-
-def _ingests(name: str) -> Permission:
-    """Requires to write for the citizen of the argument `name`, with the source ingestion."""
-
-    def check(caller: Caller, arguments: Arguments) -> Arguments:
-        caller.require(Level.N1, arguments[name].citizen_id, "write")
-        caller.require_source(Source.INGESTION)
-        return arguments
-
-    return Permission("citizen:ID:write", check, _path_check_anywhere("write", shared=False))
-
-
-FILE: Final = _ingests("file")
-"""For files of other programs: their records have the source ingestion."""
-TURNS: Final = _ingests("turns")
-"""For messages of a conversation: their records have the source ingestion."""

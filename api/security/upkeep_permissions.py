@@ -7,12 +7,18 @@ from typing import Final
 
 from api.security.permissions import Arguments, Caller, PathValues, Permission
 from orchestration.writing.changes import lower_source
+from schemas.commands import Writer
 from schemas.keys import Action
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, graph_key, level_of
 from schemas.upkeep import ApplyCommand, SweepRequest
 from schemas.upkeep.offers import OfferReply
 from schemas.upkeep.quality import QualityRequest
 from schemas.upkeep.runs import OwnUpkeep, RunRequest, RunsQuery
+
+
+def steward_of(caller: Caller, graph: GraphKey, citizen_id: str | None) -> Writer:
+    """The caller as writer of what upkeep changes: a steward, since the scope `upkeep` is the operator's."""
+    return caller.writer_of(graph, citizen_id)._replace(steward=True)
 
 
 def _check_upkeep(caller: Caller, arguments: Arguments) -> Arguments:
@@ -30,9 +36,10 @@ UPKEEP: Final = Permission("upkeep", _check_upkeep, _check_upkeep_path)
 def _check_sweep(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require_upkeep()
     request: SweepRequest = arguments["request"]
-    levels = request.chosen() if request.levels else caller.readable(request.chosen())
-    for level in levels or (Level.N2,):
-        caller.require(level, request.citizen_id, "read")
+    graphs = request.chosen() if request.levels else caller.readable(request.chosen())
+    for graph in graphs or (Level.N2,):
+        caller.require(graph, request.citizen_id, "read")
+    levels = tuple(dict.fromkeys(map(level_of, graphs)))
     return {**arguments, "request": request.model_copy(update={"levels": levels})}
 
 
@@ -54,7 +61,7 @@ def _check_repair(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require_upkeep()
     task = arguments["request"].task
     target = task.command if isinstance(task, ApplyCommand) else task
-    caller.require(target.level, target.citizen_id, "write")
+    caller.require(target.graph_key, target.citizen_id, "write")
     if isinstance(task, ApplyCommand) and "source" in task.command.model_fields_set:
         caller.require_source(task.command.source)
     return arguments
@@ -65,7 +72,7 @@ REPAIR: Final = Permission("upkeep, and citizen:ID:write or LEVEL:write", _check
 
 def _check_offer(caller: Caller, arguments: Arguments) -> Arguments:
     reply: OfferReply = arguments["reply"]
-    caller.require(reply.level, reply.citizen_id, "write")
+    caller.require(reply.graph_key, reply.citizen_id, "write")
     return arguments
 
 
@@ -74,7 +81,7 @@ OFFER: Final = Permission("citizen:ID:write or LEVEL:write", _check_offer)
 
 def _check_graph_reading(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require_upkeep()
-    caller.require(arguments["query"].level, arguments["query"].citizen_id, "read")
+    caller.require(arguments["query"].graph_key, arguments["query"].citizen_id, "read")
     return arguments
 
 
@@ -85,7 +92,7 @@ GRAPH_READING: Final = Permission(
 
 def _check_policy_removal(caller: Caller, arguments: Arguments) -> Arguments:
     caller.require_upkeep()
-    caller.require(arguments["query"].level, arguments["query"].citizen_id, "write")
+    caller.require(arguments["query"].graph_key, arguments["query"].citizen_id, "write")
     return arguments
 
 
@@ -98,9 +105,9 @@ def _check_graph_change(caller: Caller, arguments: Arguments) -> Arguments:
     """A request that acts in the name of a source, which is at most the highest that the caller may claim."""
     caller.require_upkeep()
     request = arguments["request"]
-    caller.require(request.level, request.citizen_id, "write")
+    caller.require(request.graph_key, request.citizen_id, "write")
     if getattr(request, "action", None) == "erase":
-        caller.require(request.level, request.citizen_id, "erase")
+        caller.require(request.graph_key, request.citizen_id, "erase")
     if "by" in request.model_fields_set:
         caller.require_source(request.by)
     by = lower_source(request.by, caller.principal.highest_source)
@@ -118,10 +125,10 @@ ERASING: Final = "erasure"
 """The job that erases."""
 
 
-def may_reach(caller: Caller, level: Level, citizen_id: str | None, action: Action) -> bool:
+def may_reach(caller: Caller, graph: GraphKey, citizen_id: str | None, action: Action) -> bool:
     """True when the caller may do the action in this graph."""
-    if level is not Level.N1:
-        return action in caller.grants.level_actions(level)
+    if graph != Level.N1:
+        return action in caller.grants.level_actions(graph)
     return citizen_id is not None and action in caller.grants.citizen_actions(citizen_id)
 
 
@@ -132,11 +139,10 @@ def _in_graphs(action: Action) -> Callable[[Caller, Arguments], Arguments]:
         request: RunRequest | RunsQuery = next(
             value for value in arguments.values() if isinstance(value, (RunRequest, RunsQuery))
         )
-        if request.citizen_id is None:
+        if request.citizen_id is None and request.collective is None:
             caller.require_upkeep()
-        named = request.levels if isinstance(request, RunRequest) else request.level and (request.level,)
-        for level in named or ((Level.N1,) if request.citizen_id else ()):
-            caller.require(level, request.citizen_id, action)
+        for graph in _named_graphs(request):
+            caller.require(graph, request.citizen_id, action)
         if isinstance(request, RunRequest):
             _check_erasing(caller, request)
         return arguments
@@ -144,14 +150,22 @@ def _in_graphs(action: Action) -> Callable[[Caller, Arguments], Arguments]:
     return check
 
 
+def _named_graphs(request: RunRequest | RunsQuery) -> tuple[GraphKey, ...]:
+    """The graphs that the request names; N1 where it names a citizen alone."""
+    if request.collective is not None:
+        return (graph_key(Level.N2, request.collective),)
+    named = request.levels if isinstance(request, RunRequest) else request.level and (request.level,)
+    return named or ((Level.N1,) if request.citizen_id else ())
+
+
 def _check_erasing(caller: Caller, request: RunRequest) -> None:
     """What erases needs the right to erase, as everywhere."""
     if ERASING not in (request.jobs or ()) or caller.grants.admin:
         return
-    if request.citizen_id is None:
+    if request.citizen_id is None and request.collective is None:
         caller.require_admin()
-    for level in request.levels or (Level.N1,):
-        caller.require(level, request.citizen_id, "erase")
+    for graph in _named_graphs(request):
+        caller.require(graph, request.citizen_id, "erase")
 
 
 def _check_own(caller: Caller, arguments: Arguments) -> Arguments:

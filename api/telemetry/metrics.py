@@ -7,6 +7,7 @@ All times are in seconds. Each limit in 003's performance table is also the boun
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter as Tally
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,7 @@ from orchestration.upkeep.quality import read_last_summary
 from orchestration.upkeep.runner import Place
 from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
+from schemas.memory import level_of
 from schemas.stream import ConsciousnessStream
 from schemas.upkeep.quality import QualitySummary
 from substrate.connection.errors import GraphMissing
@@ -127,6 +129,10 @@ _upkeep_changes = Counter(
 _receipts = Counter("substrate_receipts", "Receipts, by status.", ("status",), registry=REGISTRY)
 
 
+_COLLECTIVE: Final = re.compile(r"(?<=^N2):[A-Za-z0-9_.-]*?(?=_(?:event_)?[a-z]+$)")
+"""The collective in the name of a query: all collectives are counted as N2."""
+
+
 def record_request(method: str, route: str | None, status: int, seconds: float) -> None:
     """Count an answered request. `route` is its template, None when no route matched."""
     known = method if method in METHODS else "other"
@@ -153,10 +159,11 @@ def record_stream(stream: ConsciousnessStream, door: str, characters: int) -> No
     for stage, milliseconds in stream.stage_ms.items():
         _stages.labels(stage).observe(milliseconds / 1000)
     for timing in stream.timings:
-        _queries.labels(timing.query).observe(timing.milliseconds / 1000)
-        _rows.labels(timing.query).observe(timing.rows)
-        _retries.labels(timing.query).inc(timing.asked_again)
-        _failures.labels(timing.query).inc(timing.failure is not None)
+        query = _COLLECTIVE.sub("", timing.query)
+        _queries.labels(query).observe(timing.milliseconds / 1000)
+        _rows.labels(query).observe(timing.rows)
+        _retries.labels(query).inc(timing.asked_again)
+        _failures.labels(query).inc(timing.failure is not None)
     _tokens.observe(characters / CHARACTERS_PER_TOKEN)
     _results.observe(stream.consciousness_summary.total_results)
     _degraded.labels(door).inc(bool(stream.degraded))
@@ -222,6 +229,11 @@ class EngineMetrics(NamedTuple):
     completeness: GaugeMetricFamily
     grades: GaugeMetricFamily
     lease: GaugeMetricFamily
+    notes_waiting: GaugeMetricFamily
+    notes_dropped: CounterMetricFamily
+    kept_bytes: GaugeMetricFamily
+    kept_hits: CounterMetricFamily
+    kept_misses: CounterMetricFamily
 
 
 def make_engine_metrics() -> EngineMetrics:
@@ -248,6 +260,13 @@ def make_engine_metrics() -> EngineMetrics:
             labels=("level", "grade"),
         ),
         GaugeMetricFamily("substrate_upkeep_lease_held", "1 while a process of the store does upkeep, else 0."),
+        GaugeMetricFamily("substrate_stream_notes_waiting", "Notes of streams that are not stored yet."),
+        CounterMetricFamily("substrate_stream_notes_dropped", "Notes of streams that found no room in memory."),
+        GaugeMetricFamily(
+            "substrate_cache_bytes", "Bytes that are kept of what was read, by estimate.", labels=("cache",)
+        ),
+        CounterMetricFamily("substrate_cache_hits", "Readings that the cache answered.", labels=("cache",)),
+        CounterMetricFamily("substrate_cache_misses", "Readings that it did not answer.", labels=("cache",)),
     )
 
 
@@ -256,6 +275,13 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
     if runtime.engine is not None:
         families.disk.add_metric((), free_bytes(runtime.engine.directory))
     families.restarts.add_metric((), 0 if runtime.engine is None else runtime.engine.restarts)
+    families.notes_waiting.add_metric((), len(runtime.deps.notes))
+    families.notes_dropped.add_metric((), runtime.deps.notes.dropped)
+    connection = runtime.deps.connection
+    for name, cache in (("records", connection.records), ("graphs", connection.kept)):
+        families.kept_bytes.add_metric((name,), cache.bytes)
+        families.kept_hits.add_metric((name,), cache.hits)
+        families.kept_misses.add_metric((name,), cache.misses)
     try:
         await _add_sizes(families, runtime)
     except SubstrateError:
@@ -303,7 +329,7 @@ async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     graphs, nodes = Tally[str](), Tally[str]()
     swept: list[tuple[str, QualitySummary]] = []
     for name, sizes in zip(names, await asyncio.gather(*map(read_sizes, names)), strict=True):
-        level = origin_of(name)[0].value
+        level = level_of(origin_of(name)[0]).value
         graphs[level] += 1
         nodes[level] += sizes.nodes
         if sizes.quality is not None:

@@ -12,7 +12,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
@@ -36,23 +36,29 @@ _WORD: Final = re.compile(r"[^\W_]+")
 class Entry(NamedTuple):
     """What a phrase tells: `kind` is its table in the file, `value` an emotion, a state or a step.
 
-    `strength` is 1 for a strong phrase, −1 for a mild one. `pattern` is None for a single word.
+    `strength` is 1 for a strong phrase, −1 for a mild one. `phrase` is None for a single word.
     """
 
     kind: str
     value: str
     strength: int
-    pattern: re.Pattern[str] | None
+    phrase: str | None
     length: int
 
+    @property
+    def pattern(self) -> re.Pattern[str] | None:
+        """The regular expression of the phrase, compiled when it is first used: a text needs few of the 1,700."""
+        return None if self.phrase is None else _compiled(self.phrase)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Language:
-    """The words of a language. `phrases`: by first word, the longest first. `words`: named sets of words.
+    """The words of a language. `table`: its file. `words`: named sets of words.
 
     `contractions`: the words that a contracted word stands for. `degrees`: what a degree word does to an
     intensity. `outcomes`: by stem, 1 for a good outcome and −1 for a bad one.
-    `names_have_capitals`: a capitalised word inside a sentence is a name.
+    `names_have_capitals`: a capitalised word inside a sentence is a name. `judging`: lists of phrases by which a
+    rule is read and an action compared with it.
     """
 
     code: str
@@ -60,10 +66,16 @@ class Language:
     contractions: Mapping[str, Sequence[str]]
     words: Mapping[str, frozenset[str]]
     degrees: Mapping[str, str]
-    phrases: Mapping[str, Sequence[Entry]]
+    table: Mapping[str, Any]
     outcomes: Mapping[str, int]
     names_have_capitals: bool
     stemmer: Any
+    judging: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def phrases(self) -> Mapping[str, Sequence[Entry]]:
+        """The phrases by first word, the longest first. A question without a state needs none."""
+        return _phrase_book(self.table)
 
     def outcome(self, word: str) -> int:
         """1 for a word of a good outcome, −1 for one of a bad outcome, else 0."""
@@ -85,11 +97,16 @@ def language(code: str) -> Language:
         contractions={short: tuple(full.split()) for short, full in table["contractions"].items()},
         words={name: frozenset(words.split()) for name, words in (table["words"] | table["pasted"]).items()},
         degrees={word: name for name, words in table["degrees"].items() for word in words.split()},
-        phrases=_phrase_book(table),
+        table=table,
         outcomes=outcomes,
         names_have_capitals=table["names_have_capitals"],
         stemmer=stemmer,
+        judging={name: tuple(_listed(phrases)) for name, phrases in table["judging"].items()},
     )
+
+
+def _listed(phrases: str) -> Iterator[str]:
+    yield from filter(None, (" ".join(phrase.split()) for phrase in phrases.split(",")))
 
 
 def language_of(text: str) -> Language:
@@ -103,11 +120,11 @@ def language_of(text: str) -> Language:
 def _phrase_book(table: Mapping[str, Any]) -> Mapping[str, Sequence[Entry]]:
     by_first: defaultdict[str, list[Entry]] = defaultdict(list)
     for kind, value, phrases in _phrase_lists(table):
-        for phrase in filter(None, (" ".join(part.split()) for part in phrases.split(","))):
+        for phrase in _listed(phrases):
             strength = {"+": 1, "-": -1}.get(phrase[-1], 0)
             bare = phrase[:-1] if strength else phrase
-            pattern = None if " " not in bare and "(" not in bare else re.compile(_pattern(bare))
-            entry = Entry(kind, value, strength, pattern, len(_PART.findall(bare)))
+            is_word = " " not in bare and "(" not in bare
+            entry = Entry(kind, value, strength, None if is_word else bare, len(_PART.findall(bare)))
             for first in _first_words(bare):
                 by_first[first].append(entry)
     return {first: sorted(entries, key=lambda entry: -entry.length) for first, entries in by_first.items()}
@@ -131,6 +148,11 @@ def _phrase_lists(table: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _kind(table: str, name: str) -> str:
     """The kind of a list of phrases: that of its table, or `states_others` for the list `others` of `states`."""
     return table if name == "phrases" else f"{table}_{name}"
+
+
+@cache
+def _compiled(phrase: str) -> re.Pattern[str]:
+    return re.compile(_pattern(phrase))
 
 
 def _pattern(phrase: str) -> str:

@@ -175,8 +175,9 @@ def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
             if read_to.get(entry[:2], 0) > place:
                 continue
             end = place + 1
-            if entry.pattern is not None:
-                match = entry.pattern.match(joined, starts[place])
+            pattern = entry.pattern
+            if pattern is not None:
+                match = pattern.match(joined, starts[place])
                 if match is None:
                     continue
                 end = bisect_left(starts, match.end())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Final
 
 from orchestration.appraisal import context
@@ -108,6 +109,17 @@ def _lasts(place: int, read: Sequence[Sentence], signals: Sequence[frozenset[str
     )
 
 
+def _is_a(hit: Hit, *names: str) -> bool:
+    """Whether a phrase stands under one of these names of `rules` in the file."""
+    return hit.entry.kind == "rules" and hit.entry.value in names
+
+
+def _places(sentence: Sentence, name: str) -> frozenset[int]:
+    """The places of the tokens of phrases under this name."""
+    named = [range(hit.start, hit.end) for hit in sentence.hits if _is_a(hit, name)]
+    return frozenset(chain.from_iterable(named))
+
+
 def _has(sentence: Sentence, words: frozenset[str]) -> bool:
     return any(token.text in words for token in sentence.tokens)
 
@@ -117,9 +129,13 @@ def _signals(sentence: Sentence, language: Language) -> frozenset[str]:
     found: set[str] = set()
     wishes = [hit for hit in sentence.hits if hit.entry.kind == "rules" and hit.entry.value == "bids"]
     wished = {place for hit in wishes for place in range(hit.start, hit.end)}
+    once = _places(sentence, "once")
+    lasts = any(_is_a(hit, "lasting") and hit.start not in once for hit in sentence.hits)
     for hit in sentence.hits:
         kind, value = hit.entry.kind, hit.entry.value
         if kind != "rules" or context.is_reported(sentence, hit, language):
+            continue
+        if hit.start in once and not lasts:
             continue
         if value == "verbs":
             found |= {"bids"} if _opens(sentence, hit, language) else set()
@@ -129,8 +145,15 @@ def _signals(sentence: Sentence, language: Language) -> frozenset[str]:
 
 
 def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    """Whether a verb is an imperative: it opens its clause, or follows a condition, and has no subject."""
+    """Whether a verb is an imperative: it opens its clause, or follows a condition, and has no subject.
+
+    The verb of a condition ("if you say so") is none, nor that of a question ("tell me, what is your plan?").
+    """
     words, tokens = language.words, sentence.tokens
+    if hit.start in _places(sentence, "conditions"):
+        return False
+    if "?" in sentence.ending and not any(_is_a(each, "lasting", "conditions") for each in sentence.hits):
+        return False
     start = sentence.clause_start(hit.start)
     leads = words["polite"] | words["bid_leads"]
     others = [each for each in sentence.hits if each.entry.kind == "rules" and each.entry.value in _BEFORE_BID]
@@ -138,8 +161,11 @@ def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
     place = hit.start - 1
     while place >= start and (place in covered or tokens[place].text in leads):
         place -= 1
-    if place < start or (place < hit.start - 1 and tokens[place + 1].text in words["joins"]):
+    if place < start:
         return True
+    if place < hit.start - 1 and tokens[place + 1].text in words["joins"]:
+        # "They are old and always remind me of that day" goes on about another.
+        return tokens[start].text not in words["others"] - words["addressed"]
     if not any(each.entry.value == "conditions" and start <= each.start < hit.start for each in others):
         return False
     return tokens[hit.start - 1].text not in words["no_bid_after"]
@@ -155,7 +181,7 @@ def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
         return False
     before = tokens[sentence.clause_start(hit.start) : hit.start]
     after = next((token.text for token in tokens[hit.end :] if token.text != ","), "")
-    listens = _has(sentence, words["listener"])
+    listens = _has(sentence, words["listener"]) or any(_is_a(each, "asked") for each in sentence.hits)
     return listens and _may_bid(after, language) and all(token.text in words["polite"] for token in before)
 
 

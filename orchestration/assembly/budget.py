@@ -1,38 +1,20 @@
-"""Fitting a stream into a number of tokens. Pure."""
+"""A number of tokens that an answer may have. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from orchestration.ranking.candidates import Key
 from schemas.memory import ConsciousnessNode
 
 
 class Budget(NamedTuple):
-    """The most tokens that an answer may have, and the function that counts them."""
+    """The most tokens that an answer may have, the function that counts them, and its name."""
 
     limit: int
     count: Callable[[str], int] = len
+    counter: str = "characters"
 
     def cost(self, node: ConsciousnessNode) -> int:
-        """Tokens of a memory as a reader sees it: its speaker or name, and its text."""
+        """Tokens of a memory in a plain list: its speaker or name, and its text."""
         return self.count(f"{node.speaker or node.name}: {node.description}")
-
-
-def fit_budget(
-    tiers: Sequence[Sequence[tuple[Key, ConsciousnessNode]]], ranks: Mapping[Key, float], budget: Budget
-) -> set[Key]:
-    """The memories that fit, filled tier by tier, within a tier by fused rank.
-
-    A memory that is too large is skipped: smaller ones after it may still fit.
-    """
-    fitting: set[Key] = set()
-    left = budget.limit
-    for tier in tiers:
-        for key, node in sorted(tier, key=lambda pair: (-ranks.get(pair[0], 0.0), pair[0])):
-            cost = budget.cost(node)
-            if cost <= left:
-                fitting.add(key)
-                left -= cost
-    return fitting

@@ -2,82 +2,276 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import chain, repeat, zip_longest
+from typing import Any, Final, NamedTuple
 
+from orchestration.assembly.budget import Budget
 from orchestration.assembly.displayed_text import attribution, one_line
+from orchestration.assembly.excerpt import excerpt
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream_parts import GraphEdge, ResolutionPattern, TemporalDissonance, TraversalPath
 from schemas.temporal import long_date
 from schemas.upkeep.offers import Offer
 
 NO_MEMORIES: Final = "No memories were found."
-NONE_FITS: Final = "No memory is as short as the tokens allowed."
 NOTHING_FITS: Final = "Nothing fits the question. The nearest"
 """The heading of the periphery where nothing fits the question."""
+FOCUS, PERIPHERAL, BACKGROUND = "In focus", "Peripheral", "In the background"
+LINKS, PATHS, PATTERNS = "Links in focus", "Paths of thought", "Ways out of a blockage"
+RULES, ENERGY, CHANGES = "Rules", "Energy", "Beliefs that changed"
+OFFERS, MISSING = "Could be done", "Missing"
+_HEADINGS: Final = (
+    FOCUS,
+    PERIPHERAL,
+    NOTHING_FITS,
+    BACKGROUND,
+    LINKS,
+    PATHS,
+    PATTERNS,
+    RULES,
+    ENERGY,
+    CHANGES,
+    OFFERS,
+    MISSING,
+)
+"""The headings in their order."""
+_OF_MEMORIES: Final = (FOCUS, PERIPHERAL, NOTHING_FITS, BACKGROUND)
+REST_SHARE: Final = 0.2
+"""The share of the tokens that is kept for what is not a memory."""
+LEAST_PART: Final = 40
+"""So many characters of a memory are told at least."""
+MAX_PATHS, MAX_PATTERNS, MAX_RULES = 3, 3, 5
 MAX_EMOTIONS: Final = 3
+MAX_CONTESTS: Final = 2
 REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "found to be false"}
 LEVEL_WORDS: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem"}
 
 _day = lru_cache(maxsize=4096)(long_date)
 
 
-def without_repeats(stream: ConsciousnessStream) -> ConsciousnessStream:
-    """The stream with each memory in its tier alone, and each link in its level alone.
+class Told(NamedTuple):
+    """A stream as text, and the memories that it tells: those that had to be cut as they were cut."""
 
-    Left out are the lists of each level, which hold the same memories again, and the nodes and edges of the
-    traversal graph; its counts and paths stay.
-    """
-    levels = {
-        name: level.model_copy(update={"vector_results": (), "graph_results": ()})
-        for name, level in stream.levels.items()
-    }
-    graph = stream.traversal_graph.model_copy(update={"nodes": (), "edges": ()})
-    return stream.model_copy(update={"levels": levels, "traversal_graph": graph})
+    text: str
+    memories: tuple[ConsciousnessNode, ...]
 
 
-def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] = (), *, ids: bool = False) -> str:
-    """The memories by tier, one line each; the links among those in focus; the beliefs that changed; the offers.
+def compact(stream: ConsciousnessStream, *, ids: bool = False) -> str:
+    """The whole stream as text: its memories by tier, one line each, then what else it has."""
+    return tell(stream, ids=ids).text
+
+
+def tell(
+    stream: ConsciousnessStream, budget: Budget | None = None, words: Collection[str] = (), *, ids: bool = False
+) -> Told:
+    """The memories by tier, one line each; the links among those in focus; paths of thought, ways out of a
+    blockage, rules, energy; the beliefs that changed; the offers.
 
     Each line is `- [day it became true] speaker or name: text (why it is shown; whose word; state; emotions)`;
     with `ids` also the id of the memory, for a reader who may change it. Of a long text the passage that answers
     is shown, with its place. Line breaks within a text become spaces, so that one line is one memory, and
-    invisible characters are left out; nothing else is altered or cut. The last block says what is missing from the
-    stream. The same stream gives the same text.
+    invisible characters are left out. The last block says what is missing. The same stream gives the same text.
+
+    Within a `budget` the first memory is always told. A fifth of it is kept for what is not a memory. The others
+    follow in their order, each whole, until one does not fit: it is cut to the part with most of the `words`, and
+    ends the list. Which memories are told depends on nothing else.
     """
-    tiers = stream.activation_tiers
-    blocks = [
-        _block("In focus", (_memory_line(node, stream.entities, ids=ids) for node in tiers.focus)),
-        _block(
-            NOTHING_FITS if stream.nothing_fits else "Peripheral",
-            (_memory_line(node, stream.entities, ids=ids) for node in tiers.peripheral),
-        ),
-        _block("In the background", (_memory_line(node, stream.entities, ids=ids) for node in tiers.background)),
-        _block("Links in focus", _link_lines(stream)),
-        _block("Beliefs that changed", map(_change_line, changes)),
-        _block("Could be done", (_offer_line(offer, ids=ids) for offer in stream.offers)),
-        _block("Missing", _missing_lines(stream)),
-    ]
-    if not tiers.ordered():
-        blocks.insert(0, NONE_FITS if stream.omitted else NO_MEMORIES)
-    return "\n\n".join(block for block in blocks if block)
+    page = _Page(None if budget is None else budget)
+    places = list(_places(stream))
+    page.reserve(MISSING, f"{len(places)} memories did not fit")
+    for line in _degraded_lines(stream):
+        page.insist(MISSING, line)
+        page.reserve(MISSING, line)
+    memories = _tell_memories(page, places, stream.entities, words, ids=ids)
+    if not places:
+        page.begin(NO_MEMORIES)
+    _tell_rest(page, stream, memories, ids=ids)
+    text = page.text(_omitted_line(stream, places, memories))
+    while page.exceeds(text) and (dropped := page.drop_last()) is not None:
+        if dropped in _OF_MEMORIES:
+            memories.pop()
+        text = page.text(_omitted_line(stream, places, memories))
+    return Told(text, tuple(memories))
+
+
+def _omitted_line(stream: ConsciousnessStream, places: Sequence[Any], memories: Sequence[Any]) -> str | None:
+    omitted = stream.omitted + len(places) - len(memories)
+    return f"{omitted} {'memory' if omitted == 1 else 'memories'} did not fit" if omitted else None
+
+
+class _Page:
+    """Lines under their headings, within a budget."""
+
+    def __init__(self, budget: Budget | None) -> None:
+        self._count: Callable[[str], int] = (lambda _: 0) if budget is None else budget.count
+        self.left = self._limit = 0 if budget is None else budget.limit
+        self.bounded = budget is not None
+        self._blocks: dict[str, list[str]] = {}
+        self._first = ""
+        self._added: list[str] = []  # the headings of the lines that may be dropped again
+
+    def exceeds(self, text: str) -> bool:
+        """Whether the whole has more tokens than it may: sometimes its parts have fewer."""
+        return self.bounded and self._count(text) > self._limit
+
+    def drop_last(self) -> str | None:
+        """Take back the line that was added last, and say under which heading; None where no line may go."""
+        if not self._added:
+            return None
+        heading = self._added.pop()
+        self._blocks[heading].pop()
+        if not self._blocks[heading]:
+            del self._blocks[heading]
+        return heading
+
+    def cost(self, heading: str, line: str) -> int:
+        return self._count(f"\n\n# {heading}\n- {line}" if heading not in self._blocks else f"\n- {line}")
+
+    def add(self, heading: str, line: str, keep: int = 0) -> bool:
+        """Add a line if so many tokens are left after it; say whether it was added."""
+        cost = self.cost(heading, line)
+        if self.bounded and cost + keep > self.left:
+            return False
+        self.insist(heading, line)
+        self._added.append(heading)
+        self.left -= cost
+        return True
+
+    def insist(self, heading: str, line: str) -> None:
+        """Add a line whatever it costs."""
+        self._blocks.setdefault(heading, []).append(line)
+
+    def reserve(self, heading: str, line: str) -> None:
+        """Keep room for a line."""
+        self.left -= self.cost(heading, line)
+
+    def begin(self, line: str) -> None:
+        """The line that stands before all blocks."""
+        self._first = line
+
+    def text(self, omitted: str | None) -> str:
+        """All lines; `omitted` is the last one."""
+        lines = {**self._blocks, MISSING: [*self._blocks.get(MISSING, ()), *([omitted] if omitted else ())]}
+        order = sorted((name for name in lines if lines[name]), key=_HEADINGS.index)
+        blocks = [_block(name, lines[name]) for name in order]
+        return "\n\n".join(filter(None, (self._first, *blocks)))
 
 
 def _block(heading: str, lines: Iterable[str]) -> str:
-    items = [f"- {one_line(line)}" for line in lines]
-    return "\n".join((f"# {heading}", *items)) if items else ""
+    return "\n".join((f"# {heading}", *(f"- {line}" for line in lines)))
+
+
+def _places(stream: ConsciousnessStream) -> Iterator[tuple[str, ConsciousnessNode]]:
+    """Each memory of the tiers with the heading that it stands under."""
+    tiers = stream.activation_tiers
+    peripheral = NOTHING_FITS if stream.nothing_fits else PERIPHERAL
+    for heading, nodes in ((FOCUS, tiers.focus), (peripheral, tiers.peripheral), (BACKGROUND, tiers.background)):
+        for node in nodes:
+            yield heading, node
+
+
+def _tell_memories(
+    page: _Page,
+    places: Sequence[tuple[str, ConsciousnessNode]],
+    entities: Sequence[str],
+    words: Collection[str],
+    *,
+    ids: bool,
+) -> list[ConsciousnessNode]:
+    """Add the memories that fit, and return them. The first is always there."""
+    told: list[ConsciousnessNode] = []
+    keep = int(page.left * REST_SHARE)
+    for heading, node in places:
+        if page.add(heading, _memory_line(node, entities, ids=ids), keep=keep):
+            told.append(node)
+            continue
+        cut = _cut(node, page.left - keep, words, cost=partial(_line_cost, page, heading, entities, ids=ids))
+        line = _memory_line(cut, entities, ids=ids)
+        if told and not page.add(heading, line, keep=keep):
+            break
+        if not told:
+            page.reserve(heading, line)
+            page.insist(heading, line)
+        told.append(cut)
+        break
+    return told
+
+
+def _line_cost(page: _Page, heading: str, entities: Sequence[str], node: ConsciousnessNode, *, ids: bool) -> int:
+    return page.cost(heading, _memory_line(node, entities, ids=ids))
+
+
+def _cut(
+    node: ConsciousnessNode, room: int, words: Collection[str], *, cost: Callable[[ConsciousnessNode], int]
+) -> ConsciousnessNode:
+    """The memory with so much of its text as the room holds, but at least its least part."""
+    cut, most = node, len(node.description)
+    while most > LEAST_PART and (spent := cost(cut)) > room:
+        most = max(LEAST_PART, min(most - 1, int(most * max(0.3, 0.95 * room / spent))))
+        cut = excerpt(node, most, words)
+    return cut
+
+
+def _tell_rest(
+    page: _Page, stream: ConsciousnessStream, memories: Sequence[ConsciousnessNode], *, ids: bool
+) -> None:
+    """What is not a memory, in rounds: the first of each kind, then the second of each."""
+    shown = {(node.graph_key, node.node_id) for node in memories}
+    changes = [one for one in stream.temporal_dissonances if (one.graph_key, one.node_id) in shown]
+    kinds: list[tuple[str, Iterable[str]]] = [
+        (ENERGY, _energy_lines(stream)),
+        (RULES, [f"{one_line(rule.rule)} ({rule.severity})" for rule in stream.rules[:MAX_RULES]]),
+        (PATHS, map(_path_line, stream.traversal_graph.suggested_paths[:MAX_PATHS])),
+        (PATTERNS, map(_pattern_line, stream.resolution_patterns[:MAX_PATTERNS])),
+        (CHANGES, map(_change_line, changes)),
+        (OFFERS, (_offer_line(offer, ids=ids) for offer in stream.offers)),
+        (LINKS, _link_lines(stream, shown)),
+    ]
+    rounds = zip_longest(*(zip(repeat(heading), lines, strict=False) for heading, lines in kinds))
+    for heading, line in filter(None, chain.from_iterable(rounds)):
+        page.add(heading, one_line(line))
+
+
+def _energy_lines(stream: ConsciousnessStream) -> Iterator[str]:
+    """The energy of the citizen, and how much of it the stream might give back."""
+    if stream.citizen_energy is None and not stream.energy_feedback_potential:
+        return
+    back = f"these memories may give back {stream.energy_feedback_potential:.2g}"
+    relative = f"{stream.relative_potential:.2g} of the most that their links could"
+    now = [] if stream.citizen_energy is None else [f"{stream.citizen_energy:.2g} now"]
+    yield "; ".join((*now, f"{back}, {relative}") if stream.energy_feedback_potential else now)
+
+
+def _path_line(path: TraversalPath) -> str:
+    return f"{path.path_narrative} ({path.traversal_probability:.2f} likely)"
+
+
+def _pattern_line(pattern: ResolutionPattern) -> str:
+    steps = f" (beside it: {'; '.join(pattern.steps)})" if pattern.steps else ""
+    return f"{pattern.blockage} → resolved by → {pattern.resolution}{steps}"
 
 
 def _memory_line(node: ConsciousnessNode, entities: Sequence[str], *, ids: bool) -> str:
     name, text = one_line(node.speaker or node.name), one_line(node.description)
-    remarks = [_reason_shown(node, entities), _place(node), LEVEL_WORDS[node.level], attribution(node)]
+    remarks = [_reason_shown(node, entities), _place(node), _shared_by(node), attribution(node)]
     if node.resolution_state is not None:
         remarks.append(STATE_NAMES[node.resolution_state].lower())
-    remarks += [_emotions(node.emotion_vector), *_ends(node), f"id {node.node_id}" if ids else ""]
+    remarks += [
+        _emotions(node.emotion_vector),
+        *_ends(node),
+        *_contests(node),
+        f"id {node.node_id}" if ids else "",
+    ]
     return f"[{_day(node.valid_at)}] {name}{': ' if text else ''}{text} ({_joined(remarks)})"
+
+
+def _shared_by(node: ConsciousnessNode) -> str:
+    """The word for its level, with the id of a further collective."""
+    return " ".join(filter(None, (LEVEL_WORDS[node.level], node.collective)))
 
 
 def _place(node: ConsciousnessNode) -> str:
@@ -117,16 +311,25 @@ def _ends(node: ConsciousnessNode) -> list[str]:
     return ends
 
 
-def _link_lines(stream: ConsciousnessStream) -> Iterable[str]:
-    focus = {(node.level, node.node_id): node for node in reversed(stream.activation_tiers.focus)}
-    for level in stream.levels.values():
-        for link in level.relationships:
-            source, target = (link.level, link.source_id), (link.level, link.target_id)
-            if source in focus and target in focus:
-                yield _link_line(link, focus[source], focus[target])
+def _contests(node: ConsciousnessNode) -> list[str]:
+    """Who contests a shared memory, and why: the first ones, and how many more there are."""
+    said = [
+        f"contested by {one_line(contest.by or 'somebody')}: {one_line(contest.reason)}"
+        for contest in node.contested[:MAX_CONTESTS]
+    ]
+    further = len(node.contested) - len(said)
+    return [*said, f"and by {further} more"] if further else said
 
 
-def _link_line(link: ConsciousnessRelationship, source: ConsciousnessNode, target: ConsciousnessNode) -> str:
+def _link_lines(stream: ConsciousnessStream, shown: Collection[tuple[str, str]]) -> Iterable[str]:
+    focus = {(node.graph_key, node.node_id): node for node in reversed(stream.activation_tiers.focus)}
+    for link in stream.traversal_graph.edges:
+        source, target = (link.graph_key, link.source_id), (link.graph_key, link.target_id)
+        if source in focus and target in focus and source in shown and target in shown:
+            yield _link_line(link, focus[source], focus[target])
+
+
+def _link_line(link: GraphEdge, source: ConsciousnessNode, target: ConsciousnessNode) -> str:
     state = STATE_NAMES[link.resolution_state].lower()
     remarks = _joined((state, f"goal: {one_line(link.goal)}", _emotions(link.emotion_vector)))
     return f"{short_name(source)} → {relation_words(link.relation_type)} → {short_name(target)} ({remarks})"
@@ -150,8 +353,6 @@ def _change_line(change: TemporalDissonance) -> str:
     return f"[{_day(change.corrected_at)}] {name}: was “{was}”, now “{now}” ({_joined(remarks)})"
 
 
-def _missing_lines(stream: ConsciousnessStream) -> Iterable[str]:
+def _degraded_lines(stream: ConsciousnessStream) -> Iterable[str]:
     for gap in stream.degraded:
-        yield f"{gap.query}: {one_line(gap.reason)}"
-    if stream.omitted:
-        yield f"{stream.omitted} {'memory' if stream.omitted == 1 else 'memories'} did not fit"
+        yield one_line(f"{gap.query}: {gap.reason}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from orchestration.assembly.budget import Budget
 from orchestration.traversal.probability import State
-from schemas.intention import Plurality, RetrievalIntention, StateBasedRetrieval
-from schemas.memory import Level
+from schemas.intention import Plurality, RetrievalIntention, StateBasedRetrieval, StreamRequest
+from schemas.memory import Level, level_of
+from schemas.mind.appetite import IntendRequest
 from schemas.temporal import TemporalMode
 from substrate.inference import tokens
 
@@ -17,20 +17,27 @@ from substrate.inference import tokens
 class StreamOptions:
     """How a stream is assembled.
 
-    `limit` is per query and level. Without a `budget` all is shown. Links are weighed from `state`.
+    `graphs`: how many are asked. `limit` is per query and level. Links are
+    weighed from `state`.
     """
 
     request_id: str
     citizen_id: str
     mode: TemporalMode
     levels: tuple[Level, ...]
+    graphs: int
     limit: int
     explain: bool
-    budget: Budget | None
-    form: Literal["full", "compact"]
     require_valid: bool
     state: State
     plurality: Plurality | None = None
+
+
+def budget_of(request: StreamRequest | IntendRequest) -> Budget | None:
+    """The tokens that an answer may have; None where it is not limited."""
+    if request.max_tokens is None:
+        return None
+    return Budget(request.max_tokens, tokens.counter(), tokens.counter_name())
 
 
 def intention_options(intention: RetrievalIntention) -> StreamOptions:
@@ -52,11 +59,10 @@ def _options(
         request_id=request_id,
         citizen_id=request.citizen_id,
         mode=mode,
-        levels=request.query_levels,
+        levels=tuple(dict.fromkeys(map(level_of, request.graphs))),
+        graphs=len(request.graphs),
         limit=request.max_results_per_level,
         explain=request.explain,
-        budget=None if request.max_tokens is None else Budget(request.max_tokens, tokens.counter()),
-        form=request.form,
         require_valid=request.require_valid,
         state=state,
         plurality=request.plurality,

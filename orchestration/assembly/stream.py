@@ -9,11 +9,8 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from orchestration.algorithms import reciprocal_rank_fusion
-from orchestration.assembly.budget import fit_budget
-from orchestration.assembly.compact import compact
 from orchestration.assembly.options import StreamOptions
-from orchestration.metadata_enrichment import enrich_links, enrich_memories
+from orchestration.metadata_enrichment import NO_CONTESTS, Contests, enrich_links, enrich_memories
 from orchestration.mind import energy
 from orchestration.mind.decay import NO_DECAY, Decay
 from orchestration.mind.dissonance import detect_temporal_dissonances, infer_dissonances
@@ -26,9 +23,16 @@ from orchestration.ranking.plurality import spread_over_weeks
 from orchestration.traversal.graph import build_graph
 from orchestration.traversal.paths import Identity
 from orchestration.validation import memory_verdicts, metadata_report
-from schemas.citizen import LearnedFactors
 from schemas.language_model import ModelCall
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, Source, describe_unreadable
+from schemas.memory import (
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    Level,
+    Source,
+    describe_unreadable,
+    level_of,
+)
+from schemas.mind.feedback import LearnedFactors
 from schemas.stream import (
     LEVEL_NAMES,
     ActivationTiers,
@@ -38,7 +42,7 @@ from schemas.stream import (
     Degradation,
     QueryTiming,
 )
-from schemas.stream_parts import GraphEdge, ResolutionPattern, TraversalGraph
+from schemas.stream_parts import GraphEdge, ResolutionPattern
 from schemas.upkeep.offers import Offer
 from substrate.emotions import normal_emotions
 
@@ -51,7 +55,8 @@ class RetrievalReport:
     """How the retrieval went; the caller measured it. `answer` says how well it answers; None for a waking.
 
     `learned`: what feedback did to it; None without feedback. `decay`: how energy faded until the moment asked.
-    `on_mind`: the links of what is in focus, read where the stream acts on the energy.
+    `on_mind`: the links of what is in focus, read where the stream acts on the energy. `contested`: who contests
+    the shared memories that were found.
     """
 
     retrieved_at: datetime
@@ -65,6 +70,7 @@ class RetrievalReport:
     learned: LearnedFactors | None = None
     decay: Decay = NO_DECAY
     on_mind: Sequence[ConsciousnessRelationship] = ()
+    contested: Contests = NO_CONTESTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,7 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
     graph: dict[Level, list[Key]] = {level: [] for level in levels}
     left = dict.fromkeys(levels, limit)
     for score in scores:
-        level, memory = score.key[0], candidates.memories[score.key]
+        level, memory = level_of(score.key[0]), candidates.memories[score.key]
         if memory.likeness is not None and len(vector[level]) < limit:
             vector[level].append(memory)
         within = memory.hops is not None and left[level] > 0
@@ -138,9 +144,10 @@ def _strongest_links(
     present = {key[:2] for key in keys}
     links: dict[Level, list[CandidateLink]] = {level: [] for level in levels}
     for link in _by_strength(list(candidates.links.values())):
-        both = (link.level, link.source) in present and (link.level, link.target) in present
-        if both and len(links[link.level]) < LINKS_PER_LEVEL:
-            links[link.level].append(link)
+        both = (link.graph_key, link.source) in present and (link.graph_key, link.target) in present
+        of_level = links[level_of(link.graph_key)]
+        if both and len(of_level) < LINKS_PER_LEVEL:
+            of_level.append(link)
     return links
 
 
@@ -157,34 +164,33 @@ def assemble(
 ) -> ConsciousnessStream:
     """The whole stream. The caller, who holds the clock, sets its latency and stage times.
 
-    Everything about the stream is calculated from all that was selected, with what the budget leaves out: how much
-    of a stream is shown changes no energy, no grade and no path.
+    Everything about the stream is calculated from all that was selected: `fitting` leaves out what a budget does
+    not hold, and changes no energy, no grade and no path.
     """
     selection = select(candidates, activation.order, options.levels, options.limit)
-    selected = _selected_content(selection, candidates, activation, report.decay, explain=options.explain)
+    selected = _selected_content(selection, candidates, activation, report, explain=options.explain)
     whole = _accepted_content(options, selected, candidates)
     bare = {key for key, node in whole.nodes.items() if _is_bare(node)}
     nothing_fits = report.answer is not None and not report.answer.fits
     tiers = consciousness_score.tiers(
         whole.order, bare, nothing_fits=nothing_fits, instructions=activation.instructions
     )
-    shown = _fitting_content(options, selection, whole, tiers)
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)
     graph = build_graph(nodes, whole_tiers, links, options.state)
-    stream = ConsciousnessStream(
+    return ConsciousnessStream(
         intention_id=options.request_id,
         citizen_id=options.citizen_id,
         temporal_mode=options.mode,
         retrieved_at=report.retrieved_at,
-        levels=_level_results(options.levels, selection, shown),
+        levels=_level_results(options.levels, selection, whole),
         notes=(*report.notes, *_invalid_notes(len(selected.order) - len(whole.order))),
         consciousness_summary=summarize(nodes, report.retrieved_at),
         degraded=(*_degradations(report), *_unreadable_fields(nodes, links)),
         answer_confidence=None if report.answer is None else report.answer.confidence,
         nothing_fits=nothing_fits,
-        activation_tiers=whole_tiers if shown is whole else _activation_tiers(tiers, shown),
-        traversal_graph=graph if shown is whole else _shown_graph(graph, shown),
+        activation_tiers=whole_tiers,
+        traversal_graph=graph,
         energy_feedback_potential=energy.energy_feedback_potential(links),
         relative_potential=_relative_potential(whole, report.on_mind),
         energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
@@ -196,14 +202,12 @@ def assemble(
         resolution_patterns=tuple(report.patterns),
         offers=tuple(report.offers),
         retrieval_latency_ms=0.0,
-        query_count=2 * len(options.levels),
+        query_count=2 * options.graphs,
         timings=tuple(report.timings),
         entities=tuple(report.entities),
-        omitted=len(whole.order) - len(shown.order),
         model_calls=tuple(report.model_calls),
         learned=report.learned if options.explain else None,
     )
-    return _with_text(stream, shown) if options.form == "compact" else stream
 
 
 def _relative_potential(whole: StreamContent, on_mind: Iterable[ConsciousnessRelationship]) -> float:
@@ -211,7 +215,7 @@ def _relative_potential(whole: StreamContent, on_mind: Iterable[ConsciousnessRel
     places: dict[Identity, int] = {}
     for place, score in enumerate(whole.order):
         places.setdefault(score.key[:2], place)
-    links = {(link.level, link.link_id, link.version): link for link in (*whole.all_links(), *on_mind)}
+    links = {(link.graph_key, link.link_id, link.version): link for link in (*whole.all_links(), *on_mind)}
     return round(energy.relative_potential(links.values(), places), 6)
 
 
@@ -232,18 +236,13 @@ def _is_bare(node: ConsciousnessNode) -> bool:
     return is_name and not node.speaker and not node.description.strip()
 
 
-def _with_text(stream: ConsciousnessStream, content: StreamContent) -> ConsciousnessStream:
-    present = content.identities()
-    changes = [change for change in stream.temporal_dissonances if (change.level, change.node_id) in present]
-    return stream.model_copy(update={"text": compact(stream, changes)})
-
-
 def _selected_content(
-    selection: Selection, candidates: Candidates, activation: Activation, decay: Decay, *, explain: bool
+    selection: Selection, candidates: Candidates, activation: Activation, report: RetrievalReport, *, explain: bool
 ) -> StreamContent:
     keys = selection.keys()
     order = [score for score in activation.order if score.key in keys]
-    nodes = enrich_memories(order, candidates, activation, explain=explain, decay=decay)
+    decay, contested = report.decay, report.contested
+    nodes = enrich_memories(order, candidates, activation, explain=explain, decay=decay, contested=contested)
     links = {
         level: tuple(enrich_links(links, candidates.known_to, decay)) for level, links in selection.links.items()
     }
@@ -261,36 +260,13 @@ def _accepted_content(options: StreamOptions, content: StreamContent, candidates
     return content.reduced_to(order)
 
 
-def _fitting_content(
-    options: StreamOptions, selection: Selection, content: StreamContent, tiers: Sequence[Sequence[Score]]
-) -> StreamContent:
-    """The part that fits the budget; `content` itself when there is none."""
-    if options.budget is None:
-        return content
-    ranks = reciprocal_rank_fusion((*selection.vector.values(), *selection.graph.values()))
-    nodes_by_tier = [_with_nodes(tier, content) for tier in tiers]
-    fitting = fit_budget(nodes_by_tier, ranks, options.budget)
-    return content.reduced_to([score for score in content.order if score.key in fitting])
-
-
-def _with_nodes(scores: Sequence[Score], content: StreamContent) -> list[tuple[Key, ConsciousnessNode]]:
-    return [(score.key, content.nodes[score.key]) for score in scores]
-
-
-def _shown_graph(graph: TraversalGraph, content: StreamContent) -> TraversalGraph:
-    """The graph with the nodes and edges of the content; its paths and figures are those of the whole."""
-    present = content.identities()
-    nodes = tuple(node for node in graph.nodes if (node.level, node.node_id) in present)
-    return graph.model_copy(update={"nodes": nodes, "edges": _links_among(present, graph.edges)})
-
-
 def _links_among[T: (ConsciousnessRelationship, GraphEdge)](
     present: set[Identity], links: Sequence[T]
 ) -> tuple[T, ...]:
     return tuple(
         link
         for link in links
-        if (link.level, link.source_id) in present and (link.level, link.target_id) in present
+        if (link.graph_key, link.source_id) in present and (link.graph_key, link.target_id) in present
     )
 
 

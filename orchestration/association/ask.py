@@ -22,7 +22,7 @@ from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import plurality_term
 from orchestration.ranking.relevance import word_weights
 from schemas.association import Associated, Associations, Bridge, TagWalk
-from schemas.memory import Level, describe_unreadable
+from schemas.memory import GraphKey, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import association as store
@@ -47,8 +47,8 @@ class _Question:
     request: TagWalk
     keywords: tuple[str, ...]
     view: View
-    lexicons: Mapping[Level, Lexicon]
-    searched: Mapping[Level, Sequence[str]]
+    lexicons: Mapping[GraphKey, Lexicon]
+    searched: Mapping[GraphKey, Sequence[str]]
     filter_notes: tuple[str, ...]
     decay: Decay
 
@@ -99,7 +99,7 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
 
 async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
-    view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
+    view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)
     lexicons, filtered = await asyncio.gather(
         look_up_lexicons(request.query_text, view), read_filters(request.filters, view)
     )
@@ -131,7 +131,7 @@ async def _draw_pools(question: _Question) -> list[QueryResult]:
 
 def _query_terms(question: _Question, anchor_results: Sequence[QueryResult]) -> QueryTerms:
     lexicons = question.lexicons
-    mean_terms = {result.level: store.read_mean_terms(result.rows) for result in anchor_results}
+    mean_terms = {result.key: store.read_mean_terms(result.rows) for result in anchor_results}
     return QueryTerms(
         stems=frozenset(map(stem, question.keywords)),
         weights={
@@ -167,29 +167,29 @@ async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
 
 async def _read_made(target: GraphTarget, anchors: Sequence[Hit]) -> _MadeTags:
     """The made tags of the anchors of a level. They have no past: the past is walked over given tags alone."""
-    hits = [] if target.past else [hit for hit in anchors if hit.memory.level is target.level]
+    hits = [] if target.past else [hit for hit in anchors if hit.memory.graph_key == target.key]
     tags = await read_made(target.graph, [hit.memory.node_id for hit in hits]) if hits else {}
     names: dict[str, tuple[str, ...]] = {}
     for memory_id, some in tags.items():
         names[memory_id] = tuple(tag.name for tag in some)
-    shown = {TagKey(target.level, tag.name): tag.shown for some in tags.values() for tag in some}
+    shown = {TagKey(target.key, tag.name): tag.shown for some in tags.values() for tag in some}
     return _MadeTags({hit.key: names.get(hit.memory.node_id, ()) for hit in hits}, shown)
 
 
 async def _count_tags(target: GraphTarget, tags: Iterable[TagKey]) -> dict[TagKey, int]:
-    names = sorted(tag.name for tag in tags if tag.level is target.level)
+    names = sorted(tag.name for tag in tags if tag.graph == target.key)
     count = tag_members if target.past else count_carriers
     counts = await count(target.graph, names)
-    return {TagKey(target.level, name): count for name, count in counts.items()}
+    return {TagKey(target.key, name): count for name, count in counts.items()}
 
 
 async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
     """Phase 3: search memories that share tags with the anchors or are linked to them."""
     requests = []
-    for level, target in question.view.targets.items():
-        hit_ids = [hit.memory.node_id for hit in harvested.anchors if hit.memory.level is level]
+    for graph, target in question.view.targets.items():
+        hit_ids = [hit.memory.node_id for hit in harvested.anchors if hit.memory.graph_key == graph]
         if hit_ids:
-            tags = _followed(level, harvested)
+            tags = _followed(graph, harvested)
             query = store.WALK_THEN if target.past else store.WALK_NOW
             pool = FILTERED_POOL if target.past and not question.values()["unfiltered"] else POOL
             own = store.walk_values(hit_ids, tags, starts=scoring.WALK_STARTS, pool=pool)
@@ -197,11 +197,11 @@ async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
     return await run_all(requests)
 
 
-def _followed(level: Level, harvested: Harvest) -> list[WeighedTag]:
+def _followed(graph: GraphKey, harvested: Harvest) -> list[WeighedTag]:
     return [
         WeighedTag(tag.name, bridge.weight)
         for tag, bridge in harvested.bridges.items()
-        if tag.level is level and not _is_crowded(bridge)
+        if tag.graph == graph and not _is_crowded(bridge)
     ]
 
 
@@ -257,22 +257,22 @@ def _scorer(question: _Question, harvested: Harvest) -> Callable[[Hit], Associat
 
 
 def _anchor_hits(result: QueryResult) -> list[Hit]:
-    return list(map(Hit.from_row, store.read_anchors(result.rows, result.level, result.request.known_to)))
+    return list(map(Hit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to)))
 
 
 def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:
     hits: list[Hit] = []
     for result in results:
         rows = memory_columns(result)
-        hits += map(Hit.from_row, store.read_memories(rows, result.level, result.request.known_to))
+        hits += map(Hit.from_row, store.read_memories(rows, result.key, result.request.known_to))
     return hits
 
 
 def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[Hit]:
     hits: list[Hit] = []
     for result in results:
-        followed = [tag.name for tag in _followed(result.level, harvested)]
-        walked = store.read_walk(result.rows, result.level, result.request.known_to)
+        followed = [tag.name for tag in _followed(result.key, harvested)]
+        walked = store.read_walk(result.rows, result.key, result.request.known_to)
         hits += (Hit.from_row(measured, followed) for measured in walked)
     return hits
 

@@ -14,7 +14,7 @@ from orchestration.ranking.plurality import split_by_week
 from orchestration.ranking.relevance import Lengths, bm25_scores
 from orchestration.writing.records import count_terms, given_tags, indexed_text, tag_names
 from schemas.association import Associated, Bridge
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import ConsciousnessNode, GraphKey, graph_fields
 from schemas.temporal import to_instant
 from substrate.store.association import AnchorPath, MeasuredMemory
 from substrate.text import stems
@@ -35,9 +35,9 @@ _DIGITS: Final = 6
 
 
 class TagKey(NamedTuple):
-    """A `#tag`, `@bucket` or made tag of one level, by the name of its node."""
+    """A `#tag`, `@bucket` or made tag of one graph, by the name of its node."""
 
-    level: Level
+    graph: GraphKey
     name: str
 
 
@@ -65,12 +65,12 @@ class Hit:
 
     @property
     def key(self) -> Key:
-        return (self.memory.level, self.memory.node_id, self.memory.version)
+        return (self.memory.graph_key, self.memory.node_id, self.memory.version)
 
     @property
     def tags(self) -> list[TagKey]:
         names = dict.fromkeys((*tag_names(self.memory.tags, self.memory.buckets), *self.made))
-        return [TagKey(self.memory.level, name) for name in names]
+        return [TagKey(self.memory.graph_key, name) for name in names]
 
 
 class QueryTerms(NamedTuple):
@@ -80,9 +80,9 @@ class QueryTerms(NamedTuple):
     """
 
     stems: frozenset[str]
-    weights: Mapping[Level, Mapping[str, float]]
-    mean_terms: Mapping[Level, float]
-    memory_counts: Mapping[Level, int]
+    weights: Mapping[GraphKey, Mapping[str, float]]
+    mean_terms: Mapping[GraphKey, float]
+    memory_counts: Mapping[GraphKey, int]
 
 
 def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
@@ -121,7 +121,7 @@ class Harvest:
     carriers: Mapping[TagKey, Sequence[Hit]]
     bridges: Mapping[TagKey, Bridge]
     relevance: Mapping[Key, float]
-    relevance_by_id: Mapping[Level, Mapping[str, float]]
+    relevance_by_id: Mapping[GraphKey, Mapping[str, float]]
 
 
 def find_carriers(anchors: Sequence[Hit]) -> dict[TagKey, list[Hit]]:
@@ -155,7 +155,7 @@ class TagCounts(NamedTuple):
     """How many memories have each tag, given or made, and how many each level has."""
 
     tags: Mapping[TagKey, int]
-    memories: Mapping[Level, int]
+    memories: Mapping[GraphKey, int]
 
 
 def _bridge(tag: TagKey, hits: Sequence[Hit], relevance: Mapping[Key, float], counts: TagCounts) -> Bridge:
@@ -165,8 +165,13 @@ def _bridge(tag: TagKey, hits: Sequence[Hit], relevance: Mapping[Key, float], co
     """
     count = max(counts.tags.get(tag, 0), len(hits))
     mean = sum(relevance[hit.key] for hit in hits) / count
-    weight = mean * specificity(count, counts.memories.get(tag.level, 1))
-    return Bridge(name=tag.name, level=tag.level, memories=count, weight=round(weight, _DIGITS))
+    weight = mean * specificity(count, counts.memories.get(tag.graph, 1))
+    return Bridge(
+        name=tag.name,
+        **graph_fields(tag.graph),
+        memories=count,
+        weight=round(weight, _DIGITS),
+    )
 
 
 def specificity(count: int, size: int) -> float:
@@ -174,8 +179,8 @@ def specificity(count: int, size: int) -> float:
     return inverse_document_frequency(count, size) / inverse_document_frequency(1, max(1, size))
 
 
-def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[Level, dict[str, float]]:
-    by_id: defaultdict[Level, dict[str, float]] = defaultdict(dict)
+def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[GraphKey, dict[str, float]]:
+    by_id: defaultdict[GraphKey, dict[str, float]] = defaultdict(dict)
     for (level, memory_id, _version), share in relevance.items():
         by_id[level][memory_id] = max(share, by_id[level].get(memory_id, 0.0))
     return dict(by_id)
@@ -183,7 +188,7 @@ def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[Level, dict[str, flo
 
 def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Associated:
     """A memory with its score: its own relevance + support by anchors over links and tags + plurality."""
-    relevance = harvested.relevance_by_id.get(hit.memory.level, {})
+    relevance = harvested.relevance_by_id.get(hit.memory.graph_key, {})
     bridges = [tag for tag in hit.tags if _is_shared(tag, hit.key, harvested)]
     by_links = sum(
         LINK_SHARES[path.links - 1] * relevance[path.anchor_id]
@@ -221,8 +226,8 @@ def rank(associated: Iterable[Associated], per_week: int | None = None) -> list[
     With plurality, at most `per_week` memories of a week come before further ones of that week.
     """
 
-    def order(item: Associated) -> tuple[float, Level, str, int]:
-        return -item.score, item.memory.level, item.memory.node_id, item.memory.version
+    def order(item: Associated) -> tuple[float, GraphKey, str, int]:
+        return -item.score, item.memory.graph_key, item.memory.node_id, item.memory.version
 
     best = sorted(associated, key=order)
     if per_week is None:

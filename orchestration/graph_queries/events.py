@@ -8,7 +8,7 @@ from datetime import tzinfo
 from typing import Final
 
 from orchestration.dependencies import Deps
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, kept_records, run_all
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.six_queries import Reach, build_graph_query, build_vector_query
 from orchestration.question.lexicon import Lexicon
@@ -16,7 +16,7 @@ from orchestration.question.reading import Question
 from orchestration.question.time_expressions import Event
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.events import find_event_periods
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from substrate.store.filters import EVERY_MEMORY
 from substrate.text import words
 
@@ -25,7 +25,7 @@ TELLING: Final = Reach(12, expanded_hits=0, expanded_anchors=0, far=0)
 
 
 async def with_event_periods(
-    question: Question, lexicons: Mapping[Level, Lexicon], view: View, deps: Deps, *, zone: tzinfo
+    question: Question, lexicons: Mapping[GraphKey, Lexicon], view: View, deps: Deps, *, zone: tzinfo
 ) -> tuple[Question, Sequence[QueryResult]]:
     """The question with the periods that its event stands for, as memories tell, and the results of the lookup.
 
@@ -34,17 +34,19 @@ async def with_event_periods(
     event = question.event
     if event is None or not lexicons:
         return question, ()
+    if view.recall is not None:
+        return replace(question, periods=(*question.periods, *view.recall.periods)), ()
     embedding = await deps.embedder.embed_query(event.text)
     results = await run_all([*_requests(event, lexicons, view, embedding)])
-    candidates = Candidates(known_to=view.scope.known.end)
+    candidates = Candidates(known_to=view.scope.known.end, kept=kept_records(results))
     for result in results:
-        candidates.add(result.level, result.rows, likeness=result.request.kind == "event_likeness")
+        candidates.add(result.key, result.rows, likeness=result.request.kind == "event_likeness")
     periods = find_event_periods(event, list(candidates.memories.values()), zone)
     return replace(question, periods=(*question.periods, *periods)), results
 
 
 def _requests(
-    event: Event, lexicons: Mapping[Level, Lexicon], view: View, embedding: Sequence[float]
+    event: Event, lexicons: Mapping[GraphKey, Lexicon], view: View, embedding: Sequence[float]
 ) -> Iterator[QueryRequest]:
     """In each graph the memories that share words with the event, and those that are like it."""
     values = {**view.scope.bounds(), **EVERY_MEMORY}

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from orchestration.graph_queries.following import Found, follow
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.passages import show_best_passages
 from schemas.errors import SubstrateError, Unavailable
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
+from substrate.connection.record_cache import GraphRecords
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import search
 
@@ -47,8 +49,8 @@ class QueryRequest:
 
     @property
     def name(self) -> str:
-        """What timings and `degraded` call it: its level and its kind."""
-        return f"{self.target.level}_{self.kind}"
+        """What timings and `degraded` call it: its graph and its kind."""
+        return f"{self.target.key}_{self.kind}"
 
     @property
     def known_to(self) -> int:
@@ -65,39 +67,77 @@ class QueryResult:
     timing: QueryTiming
 
     @property
-    def level(self) -> Level:
-        """The level of the graph that was asked."""
-        return self.request.target.level
+    def key(self) -> GraphKey:
+        """The graph that was asked."""
+        return self.request.target.key
 
 
 async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
-    """The results in the order of the requests, which are sent at once, each when it is its turn."""
-    return list(await asyncio.gather(*(_run(request) for request in requests)))
+    """The results in the order of the requests, which are sent at once, each when it is its turn.
+
+    What the searches of the present found in a graph is followed when all of its searches have answered.
+    """
+    results = list(await asyncio.gather(*(_run(request) for request in requests)))
+    thin: dict[GraphKey, list[int]] = {}
+    for place, result in enumerate(results):
+        if result.rows and result.request.query.name in search.THIN:
+            thin.setdefault(result.key, []).append(place)
+    followed = await asyncio.gather(*(_follow(list(map(results.__getitem__, each))) for each in thin.values()))
+    for places, whole in zip(thin.values(), followed, strict=True):
+        for place, result in zip(places, whole, strict=True):
+            results[place] = result
+    return results
+
+
+async def _follow(results: Sequence[QueryResult]) -> list[QueryResult]:
+    """The results of one graph with what is around them; without anything when that fails or is late."""
+    target = results[0].request.target
+    searches = [Found(result.request.values, result.rows) for result in results]
+    rows: list[list[Row]] = [[] for _ in results]
+
+    async def send() -> None:
+        rows[:] = await follow(target, searches)
+
+    milliseconds, failure = await _in_time(target, send)
+    return [
+        replace(result, rows=own, timing=_followed(result.timing, milliseconds, len(own), failure))
+        for result, own in zip(results, rows, strict=True)
+    ]
+
+
+def _followed(timing: QueryTiming, milliseconds: float, rows: int, failure: str | None) -> QueryTiming:
+    spent = round(timing.milliseconds + milliseconds, 3)
+    return timing.model_copy(update={"milliseconds": spent, "rows": rows, "failure": failure})
 
 
 def collect_candidates(
-    results: Sequence[QueryResult], lexicons: Mapping[Level, Lexicon], known_to: Instant
+    results: Sequence[QueryResult], lexicons: Mapping[GraphKey, Lexicon], known_to: Instant
 ) -> Candidates:
     """The rows of the queries of an intention, each memory and link once. Raises Unavailable when all failed."""
     if results and all(result.timing.failure for result in results):
         raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
-    candidates = Candidates(known_to=known_to)
+    candidates = Candidates(known_to=known_to, kept=kept_records(results))
     for result in results:
         kind = result.request.kind
         if kind == "passages":
             continue
-        named = {entity.id for entity in lexicons[result.level].entities} if kind == "graph" else ()
+        named = {entity.id for entity in lexicons[result.key].entities} if kind == "graph" else ()
         if kind == "period":
-            candidates.add_begun(result.level, result.rows)
+            candidates.add_begun(result.key, result.rows)
         else:
-            candidates.add(result.level, result.rows, likeness=kind == "vector", named=named)
+            candidates.add(result.key, result.rows, likeness=kind == "vector", named=named)
     for result in results:
         if result.request.kind == "passages":
             likeness = "embedding" in result.request.values
-            candidates.add_passages(result.level, result.rows, likeness=likeness)
+            candidates.add_passages(result.key, result.rows, likeness=likeness)
     candidates.drop_quarantined()
     show_best_passages(candidates, lexicons)
     return candidates
+
+
+def kept_records(results: Iterable[QueryResult]) -> dict[GraphKey, GraphRecords]:
+    """What this process keeps of the records of the graphs that were asked."""
+    return {result.key: result.request.target.graph.records for result in results}
 
 
 def note_unfollowed(results: Iterable[QueryResult]) -> list[str]:
@@ -117,29 +157,39 @@ def check_answered(results: Sequence[QueryResult]) -> None:
 
 
 async def _run(request: QueryRequest) -> QueryResult:
-    """Its deadline, and its time, begin with its turn."""
-    return await request.target.graph.connection.reads.run(lambda: _run_in_time(request))
-
-
-async def _run_in_time(request: QueryRequest) -> QueryResult:
-    begun = time.perf_counter()
-    deadline = request.target.graph.connection.timeout_ms / 1000 + GRACE_SECONDS
     rows: list[Row] = []
-    again, failure = False, None
-    try:
-        async with asyncio.timeout(deadline):
-            rows, again = await _send(request)
-    except GraphMissing:
-        pass
-    except TimeoutError:
-        failure = f"no answer within {deadline:.2f} s"
-    except SubstrateError as error:
-        failure = error.detail
-    milliseconds = round((time.perf_counter() - begun) * 1000, 3)
+    again = False
+
+    async def send() -> None:
+        nonlocal rows, again
+        rows, again = await _send(request)
+
+    milliseconds, failure = await _in_time(request.target, send)
     timing = QueryTiming(
         query=request.name, milliseconds=milliseconds, rows=len(rows), asked_again=again, failure=failure
     )
     return QueryResult(request, rows, timing)
+
+
+async def _in_time(target: GraphTarget, send: Callable[[], Awaitable[None]]) -> tuple[float, str | None]:
+    """How long it took, and why it failed. Its deadline, and its time, begin with its turn."""
+    connection = target.graph.connection
+    deadline = connection.timeout_ms / 1000 + GRACE_SECONDS
+
+    async def run() -> tuple[float, str | None]:
+        begun, failure = time.perf_counter(), None
+        try:
+            async with asyncio.timeout(deadline):
+                await send()
+        except GraphMissing:
+            pass
+        except TimeoutError:
+            failure = f"no answer within {deadline:.2f} s"
+        except SubstrateError as error:
+            failure = error.detail
+        return round((time.perf_counter() - begun) * 1000, 3), failure
+
+    return await connection.reads.run(run)
 
 
 async def _send(request: QueryRequest) -> tuple[list[Row], bool]:

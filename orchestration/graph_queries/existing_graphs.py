@@ -1,4 +1,4 @@
-"""Which graphs a question asks: those of its levels that exist, each with whether its past side is needed."""
+"""Which graphs a question asks: those that exist, each with whether its past side is needed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.dependencies import Deps
+from orchestration.graph_queries.recall import Recall
 from schemas.errors import Fault, StoreTimeout
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, collective_of
 from schemas.temporal import Instant, Scope
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
@@ -21,37 +22,40 @@ NO_EMBEDDER = "no embedder is configured: memories are found by words, names and
 class View(NamedTuple):
     """The scope of a question, the graphs it asks, and when it is asked; the same value for all ways of asking.
 
-    `notes`: on a citizen of whom nothing is stored, and on memories that were true then but became known later.
+    `notes`: on a citizen or a collective of which nothing is stored, and on memories that were true then but
+    became known later. `recall`: what was found and counted, where something is asked again as it was.
     """
 
     scope: Scope
-    targets: Mapping[Level, GraphTarget]
+    targets: Mapping[GraphKey, GraphTarget]
     now: Instant
     notes: tuple[str, ...] = ()
+    recall: Recall | None = None
 
 
-async def open_view(citizen_id: str, levels: Sequence[Level], scope: Scope, deps: Deps, *, now: Instant) -> View:
-    """The graphs of a citizen at some levels, with `notes`; a graph that does not exist is left out.
+async def open_view(
+    citizen_id: str, graphs: Sequence[GraphKey], scope: Scope, deps: Deps, *, now: Instant
+) -> View:
+    """Those of the graphs of a citizen that exist, with `notes`.
 
     Raises StoreMisfit, Unavailable.
     """
-    view = await open_plain_view(citizen_id, levels, scope, deps, now=now)
+    view = await open_plain_view(citizen_id, graphs, scope, deps, now=now)
     return view._replace(notes=(*view.notes, *await note_learned_later(view)))
 
 
 async def open_plain_view(
-    citizen_id: str, levels: Sequence[Level], scope: Scope, deps: Deps, *, now: Instant
+    citizen_id: str, graphs: Sequence[GraphKey], scope: Scope, deps: Deps, *, now: Instant
 ) -> View:
     """The same without a note on what became known later."""
-    graphs = await _existing(citizen_id, levels, deps)
-    past = await asyncio.gather(*(needs_past(graph, scope, now) for graph in graphs.values()))
-    targets = {
-        level: GraphTarget(level, graph, needed)
-        for (level, graph), needed in zip(graphs.items(), past, strict=True)
-    }
-    unknown = Level.N1 in levels and Level.N1 not in targets
-    note = f"citizen {citizen_id} is not known here: nothing was remembered for it yet"
-    return View(scope, targets, now, (note,) if unknown else ())
+    existing = await _existing(citizen_id, graphs, deps)
+    found = await asyncio.gather(*(_open_target(key, graph, scope, now) for key, graph in existing.items()))
+    targets = {target.key: target for target in found}
+    unknown = Level.N1 in graphs and Level.N1 not in targets
+    notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []
+    lacking = (collective_of(key) for key in graphs if key not in targets)
+    notes += [f"collective {name} is not known here: nothing was remembered in it yet" for name in lacking if name]
+    return View(scope, targets, now, tuple(notes))
 
 
 async def note_learned_later(view: View) -> list[str]:
@@ -84,6 +88,22 @@ def describe_learned_later(count: int) -> str:
     )
 
 
+async def _open_target(key: GraphKey, graph: Graph, scope: Scope, now: Instant) -> GraphTarget:
+    """The graph with its past side where that is needed, and with what is kept of it for the present."""
+    if not _is_now(scope, now):
+        return GraphTarget(key, graph, past=True)
+    try:
+        situation = await reader.read_situation(graph)
+    except (StoreTimeout, Fault):
+        return GraphTarget(key, graph, past=True)
+    past = now < situation.pending_until
+    return GraphTarget(key, graph, past, graph.kept(situation.state), situation.feedback_at)
+
+
+def _is_now(scope: Scope, now: Instant) -> bool:
+    return scope.is_present and scope.valid.start >= now
+
+
 async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
     """Whether the past side of a graph is needed.
 
@@ -91,7 +111,7 @@ async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
     held before now stands there too, though it is known now. True when the graph does not say: the past side is
     only slower.
     """
-    if not scope.is_present or scope.valid.start < now:
+    if not _is_now(scope, now):
         return True
     try:
         return now < await reader.pending_until(graph)
@@ -99,8 +119,8 @@ async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
         return True
 
 
-async def _existing(citizen_id: str, levels: Sequence[Level], deps: Deps) -> dict[Level, Graph]:
-    names = {level: graph_name(level, citizen_id) for level in levels}
+async def _existing(citizen_id: str, graphs: Sequence[GraphKey], deps: Deps) -> dict[GraphKey, Graph]:
+    names = {key: graph_name(key, citizen_id) for key in graphs}
     unsure = [name for name in names.values() if not deps.graphs.is_open(name)]
     exists = dict(zip(unsure, await asyncio.gather(*map(deps.graphs.for_reading, unsure)), strict=True))
-    return {level: deps.graph(name) for level, name in names.items() if exists.get(name, True)}
+    return {key: deps.graph(name) for key, name in names.items() if exists.get(name, True)}

@@ -15,7 +15,7 @@ from orchestration.graph_queries.existing_graphs import View
 from schemas.errors import Fault, StoreTimeout
 from schemas.field_names import nearest
 from schemas.intention import Filters
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.store import held_values
@@ -47,7 +47,7 @@ class Fewest(NamedTuple):
 class FilterReading:
     """How few records can pass in each graph, where that is known; and notes on values that no graph has."""
 
-    fewest: Mapping[Level, Fewest] = field(default_factory=dict)
+    fewest: Mapping[GraphKey, Fewest] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 

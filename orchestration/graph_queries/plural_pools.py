@@ -8,15 +8,15 @@ from typing import Any
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, seeded_numbers
 from schemas.intention import Filters, Plural, Plurality
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from schemas.temporal import Instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import search
 from substrate.store.filters import EVERY_MEMORY, filter_values
 from substrate.store.search import ID, NODE_START
 
-_NEW_EACH_TIME = {"intention_id", "state_id", "generated_at", "generated_by"}
-_PRESENTATION = {"explain", "form", "max_tokens"}
+_NEW_EACH_TIME = {"collectives", "intention_id", "state_id", "generated_at", "generated_by"}
+_PRESENTATION = {"explain", "form", "max_tokens", "parts"}
 
 
 def lot_seed(request: Plural) -> str:
@@ -41,7 +41,7 @@ def build_pool_query(
         **values,
         **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
-        "lots": seeded_numbers(f"{target.level}|{lot_seed(request)}"),
+        "lots": seeded_numbers(f"{target.key}|{lot_seed(request)}"),
         "recent_from": moment - int(plurality.recent_days * DAY),
     }
     return QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, pool_values)
@@ -72,7 +72,7 @@ def memory_columns(result: QueryResult) -> list[Sequence[Any]]:
     return [row[NODE_START:] for row in result.rows]
 
 
-def memory_ids(results: Iterable[QueryResult], level: Level) -> list[str]:
-    """The ids of the memories of one level."""
-    own = [result for result in results if result.level is level]
+def memory_ids(results: Iterable[QueryResult], graph: GraphKey) -> list[str]:
+    """The ids of the memories of one graph."""
+    own = [result for result in results if result.key == graph]
     return [row[ID] for result in own for row in result.rows]

@@ -18,9 +18,11 @@ from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
 from orchestration.question.requests import Request
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from schemas.temporal import Period, Scope
-from substrate.graphs.graph import GraphTarget, Query
+from substrate.graphs.graph import GraphTarget, Query, Search
+from substrate.likeness.port import EXACT_WITHIN as FEW_VECTORS
+from substrate.likeness.port import Role
 from substrate.store import passages, search
 from substrate.store.filters import felt_values
 from substrate.text import name_key, search_form, words
@@ -34,6 +36,8 @@ OVERFETCH = 3
 WIDER = 8
 """A starved search is repeated with this many times the k, then by the exact scan."""
 MAX_K = 4000
+CROWDED = 4
+"""With a past vector for so many of the present, a search for the present leaves out those of the past."""
 PASSAGE_K = 240
 """Passages that the index is asked for: those of some twenty long texts."""
 EXACT_PASSAGES = 2000
@@ -113,12 +117,12 @@ def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]
 def prepare_queries(
     intention: RetrievalIntention,
     question: Question,
-    lexicons: Mapping[Level, Lexicon],
+    lexicons: Mapping[GraphKey, Lexicon],
     view: View,
     *,
     embedding: Sequence[float],
     far: int,
-    fewest: Mapping[Level, Fewest],
+    fewest: Mapping[GraphKey, Fewest],
 ) -> list[QueryRequest]:
     """The queries of an intention. `fewest`: how many memories can pass its filters in each graph."""
     reach = choose_reach(question, intention.max_results_per_level, embedding, far)
@@ -128,11 +132,11 @@ def prepare_queries(
 def build_queries(
     intention: RetrievalIntention,
     view: View,
-    lexicons: Mapping[Level, Lexicon],
+    lexicons: Mapping[GraphKey, Lexicon],
     reach: Reach,
     *,
     embedding: Sequence[float],
-    fewest: Mapping[Level, Fewest],
+    fewest: Mapping[GraphKey, Fewest],
 ) -> list[QueryRequest]:
     """Two queries for each graph, one where there is no embedding; one more where plurality is asked for."""
     shared = shared_values(intention, view.scope)
@@ -179,9 +183,20 @@ def build_vector_query(
     if rare > 1 and k > MAX_K:
         return QueryRequest("vector", target, *scan)
     k = min(k, MAX_K)
-    wider = ((texts.nearest, {**values, "k": min(k * WIDER, MAX_K)}), scan)
-    wanted = reach.pool if k < traces or not values["unfiltered"] else 0
-    return QueryRequest("vector", target, texts.nearest, {**values, "k": k}, wanted, wider)
+    near = _search(target, lexicon, values["embedding"], k)
+    others = {name: value for name, value in values.items() if name != "embedding"}
+    more = {**others, "near": near._replace(k=min(k * WIDER, MAX_K))}
+    wanted = reach.pool if k < traces or not values["unfiltered"] else 1
+    return QueryRequest(
+        "vector", target, texts.nearest, {**others, "near": near}, wanted, ((texts.nearest, more), scan)
+    )
+
+
+def _search(target: GraphTarget, lexicon: Lexicon, embedding: Sequence[float], k: int) -> Search:
+    """The search for the nearest. One for the present leaves out what is past where that is much."""
+    crowded = CROWDED * lexicon.past_traces > lexicon.traces
+    few = lexicon.traces + lexicon.past_traces <= FEW_VECTORS
+    return Search(embedding, k, open_only=not target.past, crowded=crowded, few=few)
 
 
 def _exact_search(
@@ -209,8 +224,10 @@ def build_passage_query(
     everything = (texts.scan, {**values, "k": PASSAGES_SCANNED})
     if lexicon.passages <= EXACT_PASSAGES:
         return QueryRequest("passages", target, *everything)
-    more = everything if lexicon.passages <= PASSAGES_SCANNED else (texts.nearest, {**values, "k": MAX_K})
-    nearest = {**values, "k": PASSAGE_K}
+    near = Search(embedding, PASSAGE_K, Role.PASSAGES)
+    farther = (texts.nearest, {**values, "near": near._replace(k=MAX_K)})
+    more = everything if lexicon.passages <= PASSAGES_SCANNED else farther
+    nearest = {**values, "near": near}
     return QueryRequest("passages", target, texts.nearest, nearest, FEWEST_LONG_TEXTS, (more,))
 
 

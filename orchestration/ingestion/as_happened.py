@@ -37,7 +37,7 @@ class Happening(NamedTuple):
     @property
     def graph(self) -> str:
         """The name of the graph that it is written to."""
-        return graph_name(self.command.level, self.command.citizen_id)
+        return graph_name(self.command.graph_key, self.command.citizen_id)
 
 
 def arrange_in_time(items: Sequence[Ingestible], now: Instant) -> list[Happening]:

@@ -16,7 +16,7 @@ from orchestration.identifiers import identifier, person_id
 from schemas.commands import Command, Relate, Remember
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import long_date
-from substrate.store.rows import SUBJECTS
+from substrate.store.shown_names import SUBJECTS
 
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SPOKE: Final = "remember who said it"

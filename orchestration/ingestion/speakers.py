@@ -18,7 +18,7 @@ from orchestration.identifiers import accented_name, person_ids
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible
 from schemas.commands import Correct, Remember, WriteReceipt
-from schemas.memory import Level, Source
+from schemas.memory import Level, Source, graph_fields
 from schemas.temporal import Instant, long_date, to_instant
 from substrate.graphs.names import graph_name
 from substrate.store import reader
@@ -98,7 +98,7 @@ async def backdate_persons(persons: Sequence[Remember], deps: Deps, now: Instant
 
 async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: Deps, now: Instant) -> str | None:
     """Return None, or the reason of the failure."""
-    graph = graph_name(person.level, person.citizen_id)
+    graph = graph_name(person.graph_key, person.citizen_id)
     for _ in range(TRIES):
         known = await reader.known_since(deps.graph(graph), person_id)
         if known is None or known.since <= to_instant(start):
@@ -107,7 +107,7 @@ async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: 
             return "it has changed since; correct its first record"
         command = Correct(
             citizen_id=person.citizen_id,
-            level=person.level,
+            **graph_fields(person.graph_key),
             id=person_id,
             valid_at=start,
             expected_version=known.version,

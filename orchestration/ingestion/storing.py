@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import batched
+from itertools import chain
 from typing import Final
 
 from orchestration import insertion
@@ -164,32 +164,62 @@ def _is_turn(command: Command) -> bool:
 async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     """Store the commands of an item. Raises what `ingest` raises."""
     shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
-    for chunk in chunks(command.with_writer(job.writer) for command in item.commands()):
+    texts = Texts()
+    for chunk in chunks(texts.of(_written(item, job), job.deps)):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
         job.advance(sum(map(_is_turn, chunk)) if is_talk else len(chunk))
-    await store_names(item, job)
+    await _store_names(texts, job)
 
 
 async def store_names(item: Ingestible, job: Job) -> None:
     """Store the names in the texts of an item, and their links, when all that the item holds is stored."""
-    names = await _decide_names(item, job.deps)
-    if names:
-        for chunk in batched((command.with_writer(job.writer) for command in item.commands()), NAMED_AT_ONCE):
-            for found in names:
-                await insertion.store_made(found.commands_of(chunk), job.deps, job.now)
+    texts = Texts()
+    for _ in texts.of(_written(item, job), job.deps):
+        pass
+    await _store_names(texts, job)
 
 
-async def _decide_names(item: Ingestible, deps: Deps) -> list[mentions.Mentions]:
+def _written(item: Ingestible, job: Job) -> Iterator[Command]:
+    return (command.with_writer(job.writer) for command in item.commands())
+
+
+class Texts:
+    """The new memories among the commands of an item, which are made only once: in parts of `NAMED_AT_ONCE`."""
+
+    def __init__(self) -> None:
+        self.parts: list[list[Remember]] = []
+
+    def of(self, commands: Iterator[Command], deps: Deps) -> Iterator[Command]:
+        """Yield the commands, and keep those that may hold names when the settings ask for names."""
+        for place, command in enumerate(commands):
+            if deps.names and place % NAMED_AT_ONCE == 0:
+                self.parts.append([])
+            if deps.names and isinstance(command, Remember):
+                self.parts[-1].append(command)
+            yield command
+
+    def all(self) -> Iterator[Remember]:
+        return chain.from_iterable(self.parts)
+
+
+async def _store_names(texts: Texts, job: Job) -> None:
+    names = await _decide_names(texts, job.deps)
+    for part in texts.parts if names else ():
+        for found in names:
+            await insertion.store_made(found.commands_of(part), job.deps, job.now)
+
+
+async def _decide_names(texts: Texts, deps: Deps) -> list[mentions.Mentions]:
     """The names of all texts of an item, for each citizen; read as a whole, so that a repeat decides alike."""
-    texts: dict[str, list[mentions.Writing]] = {}
-    for command in item.commands() if deps.names else ():
-        writing = mentions.writing_of(command, getattr(command, "id", None), getattr(command, "valid_at", None))
+    writings: dict[str, list[mentions.Writing]] = {}
+    for command in texts.all():
+        writing = mentions.writing_of(command, command.id, command.valid_at)
         if writing is not None and command.citizen_id is not None:
-            texts.setdefault(command.citizen_id, []).append(writing)
-    given = mentions.given_names(item.commands()) if texts else {}
+            writings.setdefault(command.citizen_id, []).append(writing)
+    given = mentions.given_names(texts.all()) if writings else {}
     return [
         await mentions.decide(citizen_id, written, deps, given.get(citizen_id, ()))
-        for citizen_id, written in texts.items()
+        for citizen_id, written in writings.items()
     ]
 
 
@@ -219,7 +249,7 @@ async def stored_fingerprints(chunk: Sequence[Command], deps: Deps) -> _Stored:
     ids: dict[str, list[str]] = {}
     for command in chunk:
         if isinstance(command, Remember) and command.id is not None:
-            ids.setdefault(graph_name(command.level, command.citizen_id), []).append(command.id)
+            ids.setdefault(graph_name(command.graph_key, command.citizen_id), []).append(command.id)
     fingerprints: dict[tuple[str, str], int | None] = {}
     for graph, memory_ids in ids.items():
         if await deps.graphs.for_reading(graph):
@@ -231,5 +261,5 @@ async def stored_fingerprints(chunk: Sequence[Command], deps: Deps) -> _Stored:
 def _is_stored(command: Command, stored: _Stored, shared: frozenset[str]) -> bool:
     if not isinstance(command, Remember) or command.id is None:
         return False
-    key = (graph_name(command.level, command.citizen_id), command.id)
+    key = (graph_name(command.graph_key, command.citizen_id), command.id)
     return key in stored and (command.id in shared or stored[key] == records.fingerprint(command))

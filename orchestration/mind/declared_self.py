@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.name_data import CODES, language_of, name_data
 from orchestration.appraisal.self_statements import read_relations, read_statements
+from orchestration.mind.identity_changes import summarise
 from orchestration.question.reading import ASKING, ROLES
-from schemas.citizen import Identity, IdentityPerson, Told
 from schemas.memory import Source
+from schemas.mind.identity import Identity, IdentityPerson, SelfEntity, Temperament, Told, Value
 from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget
-from substrate.store.identity import OwnVoice, PersonRow, Stated, read_people
+from substrate.store.character import read_self_entity, read_temperament, read_values
+from substrate.store.identity import MAX_RULES, OwnVoice, PersonRow, Stated, read_people
 from substrate.store.identity import read_statements as read_stated
 from substrate.text import name_key
 
@@ -24,11 +27,14 @@ _BEFORE, _AFTER = 90, 70
 
 
 class DeclaredSelf(NamedTuple):
-    """What a citizen says of itself, and its people."""
+    """What a citizen says of itself, the memory that stands for it, its people, values and temperament."""
 
     name: Told | None = None
     role: Told | None = None
+    self_entity: SelfEntity | None = None
     people: tuple[IdentityPerson, ...] = ()
+    values: tuple[Value, ...] = ()
+    temperament: Temperament | None = None
 
 
 class _Said(NamedTuple):
@@ -39,7 +45,7 @@ class _Said(NamedTuple):
 
 
 async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit: int) -> DeclaredSelf:
-    """What the citizen says of itself at the moment, and at most `limit` of its people. Raises as `Graph.read`."""
+    """What the citizen is at the moment, with at most `limit` of its people. Raises as `Graph.read`."""
     stated = await read_stated(target, scope)
     name = latest_name(_statements(stated, "name", _speakers(citizen_id)))
     names = () if name is None else (name.value, name.value.split()[0])
@@ -48,9 +54,15 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     voice = OwnVoice(
         (Source.CITIZEN.value, Source.INGESTION.value), speakers, tuple(sorted(ROLES)), _possessives()
     )
-    rows = await read_people(target, scope, voice)
     selves = {name_key(own) for own in (citizen_id, *names)}
-    return DeclaredSelf(name, latest_role(statements), rank_people(rows, selves)[:limit])
+    rows, entity, values, periods = await asyncio.gather(
+        read_people(target, scope, voice),
+        read_self_entity(target, scope, sorted(selves)),
+        read_values(target, scope, max(MAX_RULES, limit)),
+        read_temperament(target, scope, voice),
+    )
+    people = rank_people(rows, selves)[:limit]
+    return DeclaredSelf(name, latest_role(statements), entity, people, values, summarise(periods))
 
 
 def _speakers(citizen_id: str, *names: str) -> tuple[str, ...]:

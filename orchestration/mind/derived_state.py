@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.question.reading import ASKING, ROLES
-from schemas.citizen import StateSource
 from schemas.memory import STORED_DEFAULTS, ResolutionState
+from schemas.mind.state import StateSource
 from schemas.temporal import Instant
 from substrate.store.feelings import FeltMemory
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from schemas.memory import ConsciousnessNode, InvalidationReason, Level
+from schemas.memory import ConsciousnessNode, GraphKey, InvalidationReason
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
 from substrate.store.rows import QUARANTINED
@@ -68,6 +68,7 @@ def _inferred(earlier: ConsciousnessNode, later: ConsciousnessNode) -> TemporalD
     return TemporalDissonance(
         node_id=earlier.node_id,
         level=earlier.level,
+        collective=earlier.collective,
         node_name=earlier.name,
         original_belief=earlier.description,
         corrected_belief=later.description,
@@ -90,9 +91,9 @@ def find_belief_changes(nodes: Iterable[ConsciousnessNode]) -> list[BeliefChange
     return sorted(changes, key=_order)
 
 
-def _order(change: BeliefChange) -> tuple[datetime, Level, str, datetime]:
+def _order(change: BeliefChange) -> tuple[datetime, GraphKey, str, datetime]:
     dissonance = change.dissonance
-    return dissonance.corrected_at, dissonance.level, dissonance.node_id, dissonance.belief_held_from
+    return dissonance.corrected_at, dissonance.graph_key, dissonance.node_id, dissonance.belief_held_from
 
 
 def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
@@ -137,9 +138,9 @@ def unbroken_start(start: Instant, earlier: Sequence[Period]) -> Instant:
 
 def _by_identity(nodes: Iterable[ConsciousnessNode]) -> Iterator[list[ConsciousnessNode]]:
     """The records of each memory with several records, oldest first."""
-    groups: defaultdict[tuple[Level, str], dict[tuple[datetime, int], ConsciousnessNode]] = defaultdict(dict)
+    groups: defaultdict[tuple[GraphKey, str], dict[tuple[datetime, int], ConsciousnessNode]] = defaultdict(dict)
     for node in nodes:
-        groups[node.level, node.node_id][node.created_at, node.version] = node
+        groups[node.graph_key, node.node_id][node.created_at, node.version] = node
     for records in groups.values():
         if len(records) > 1:
             yield [records[key] for key in sorted(records)]
@@ -217,6 +218,7 @@ def _dissonance(
     return TemporalDissonance(
         node_id=closed.node_id,
         level=closed.level,
+        collective=closed.collective,
         node_name=closed.name,
         original_belief=closed.name if renamed else closed.description,
         corrected_belief=successor.name if renamed else successor.description,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from schemas.memory import ConsciousnessRelationship, Level, ResolutionState, Source
+from schemas.memory import ConsciousnessRelationship, GraphKey, ResolutionState, Source
 from schemas.stream_parts import EnergyShare
 from schemas.temporal import Instant
 
@@ -39,7 +39,7 @@ _ORDER: Final = frozenset(("NEXT", "STARTS_WITH"))
 """The links of the order of a chat."""
 
 
-type Identity = tuple[Level, str]
+type Identity = tuple[GraphKey, str]
 """A memory by its level and id."""
 
 
@@ -107,7 +107,7 @@ def relative_potential(
 
 
 def _place(link: ConsciousnessRelationship, places: Mapping[Identity, int]) -> int:
-    ends = ((link.level, link.source_id), (link.level, link.target_id))
+    ends = ((link.graph_key, link.source_id), (link.graph_key, link.target_id))
     return min(places.get(end, len(places)) for end in ends)
 
 

@@ -10,9 +10,9 @@ from pydantic import Field
 from orchestration.dependencies import Deps
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned, Lesson, learn, learned_until
 from schemas.base import Frozen, Unit
-from schemas.citizen import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.errors import Fault, NotFound, StoreTimeout
 from schemas.memory import Level
+from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
@@ -33,16 +33,18 @@ class _StoredLesson(Frozen):
     pull: dict[str, _Pull]
 
 
-async def read_learned(citizen_id: str, scope: Scope, deps: Deps) -> Learned:
+async def read_learned(citizen_id: str, scope: Scope, deps: Deps, *, changed_at: Instant | None = None) -> Learned:
     """What the feedback of a citizen teaches that was told before the known time of the scope ends.
 
+    `changed_at`: when it last changed, where that was read just now.
     A note where it cannot be read in time. Raises StoreMisfit, Unavailable.
     """
     name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
+    if changed_at is None and not await deps.graphs.for_reading(name):
         return NOTHING_LEARNED
     try:
-        changed_at = await store.read_feedback_at(deps.graph(name))
+        if changed_at is None:
+            changed_at = await store.read_feedback_at(deps.graph(name))
         if not changed_at:
             return NOTHING_LEARNED
         learned = deps.learned.take(name, changed_at)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.mind.declared_self import DeclaredSelf, read_self
+from orchestration.mind.identity_changes import compare_identities
+from orchestration.mind.predictions import read_score
 from orchestration.mind.state import felt_state
 from orchestration.question.reading import ROLES
-from schemas.citizen import Identity, IdentityEntity, WhoIs
+from schemas.errors import InvalidRequest
 from schemas.memory import Level
+from schemas.mind.identity import Between, Identity, IdentityDiff, IdentityEntity, WhoIs
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.store import records
@@ -18,6 +22,9 @@ from substrate.store.identity import EntityPosition, read_entities
 
 MIN_COUNTED: Final = 64
 """At least so many of the most linked memories are examined: some of their links may have ended."""
+
+MOST_COMPARED: Final = 100
+"""So many entities and people of each moment are compared."""
 
 
 class _IdentityPage(NamedTuple):
@@ -65,12 +72,37 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
         known_at=to_datetime(now if scope.is_present else scope.known.start),
         name=own.name,
         role=own.role,
+        self_entity=own.self_entity,
         people=own.people,
+        values=own.values,
+        temperament=own.temperament,
         entities=entities,
         state=state,
+        calibration=await read_score(request.citizen_id, deps, scope) if request.cursor is None else None,
         next=next_cursor,
         notes=notes,
     )
+
+
+async def read_identity_diff(citizen_id: str, asked: Between, deps: Deps, now: Instant) -> IdentityDiff:
+    """What changed in a citizen between two moments. Raises InvalidRequest when the first is after the second."""
+    end = to_datetime(now) if asked.to_time is None else asked.to_time
+    if asked.from_time > end:
+        raise InvalidRequest(
+            f"`from` ({asked.from_time:%Y-%m-%d %H:%M}) is after `to` ({end:%Y-%m-%d %H:%M})",
+            remedy="Send the earlier moment as `from`.",
+        )
+    moments = (asked.from_time, asked.to_time)
+    questions = [
+        WhoIs(citizen_id=citizen_id, as_of_time=moment, known_at=asked.known_at, limit=MOST_COMPARED)
+        for moment in moments
+    ]
+    before, after = await asyncio.gather(*(read_identity(question, deps, now) for question in questions))
+    notes = [*asked.notes, *(f"at `from`: {note}" for note in before.notes)]
+    notes += [f"at `to`: {note}" for note in after.notes]
+    full = any(len(one.entities) == MOST_COMPARED or len(one.values) == MOST_COMPARED for one in (before, after))
+    notes += [f"only the first {MOST_COMPARED} entities and rules of each moment are compared"] if full else []
+    return compare_identities(before, after).model_copy(update={"notes": tuple(notes)})
 
 
 def _page_start(request: WhoIs, now: Instant) -> _IdentityPage:

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes, unbroken_start
-from schemas.citizen import LearningMoments, LearningPage
 from schemas.memory import ConsciousnessNode, Level
+from schemas.mind.learning import LearningMoments, LearningPage
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, Period, to_datetime, to_instant

@@ -14,16 +14,9 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind.derived_state import NOTHING_DERIVED, DerivedState, derive_state
 from orchestration.mind.energy import Energy, energy_at, feed_back
-from schemas.citizen import (
-    CitizenState,
-    EnergyPoint,
-    EnergySeries,
-    StateChange,
-    StateHistory,
-    StateRecord,
-)
 from schemas.errors import Conflict, Fault, NotFound, StoreTimeout
 from schemas.memory import Level
+from schemas.mind.state import CitizenState, EnergyPoint, EnergySeries, StateChange, StateHistory, StateRecord
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream, EnergyFeedback
 from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
@@ -40,7 +33,8 @@ _MAX_TRIES: Final = 64
 _WAIT_S: Final = 0.002
 _MAX_WAITS: Final = 8
 _DERIVED_FIELDS: Final = ("energy", "emotion_vector", "goal")
-_JSON_FIELDS: Final = frozenset(("emotion_vector", "drives"))
+_JSON_FIELDS: Final = frozenset(("emotion_vector", "drives", "window", "senses"))
+_MOMENT_FIELDS: Final = frozenset(("feedback_at", "last_cycle_at"))
 _FEEDBACK_FIELDS: Final = ("baseline", "feedback_at")
 """What feedback keeps beside the energy; an energy that is declared removes it."""
 
@@ -135,7 +129,7 @@ def state_fields(content: Content) -> dict[str, Any]:
 def _read_field(name: str, stored: Any) -> Any:
     if name in _JSON_FIELDS:
         return orjson.loads(stored)
-    return to_datetime(stored) if name == "feedback_at" else stored
+    return to_datetime(stored) if name in _MOMENT_FIELDS else stored
 
 
 async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistory:
@@ -206,15 +200,31 @@ async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: In
     Raises InvalidRequest when more than `states.MAX_CLOSED` changes came after that moment, Conflict when other
     writers were first `_MAX_TRIES` times.
     """
+    valid_at = now if change.valid_at is None else to_instant(change.valid_at)
+    fields = stored_fields(change, valid_at)
+    if fields:
+        await _change(citizen_id, lambda _: fields, deps, valid_at=valid_at, now=now)
+    return await felt_state(citizen_id, deps, Scope.current(valid_at), now)
+
+
+def stored_fields(change: StateChange, valid_at: Instant) -> dict[str, Any]:
+    """The fields that a change sets, as they are stored; None removes one.
+
+    A window is the end of a cycle. What it shows was shown at `valid_at`, unless it says when.
+    """
     fields = change.model_dump(exclude_unset=True, exclude={"valid_at"})
+    if "window" in fields:
+        fields["last_cycle_at"] = None if fields["window"] is None else valid_at
+        shown_at = to_datetime(valid_at)
+        fields["window"] = [
+            item.model_copy(update={"shown_at": item.shown_at or shown_at}).model_dump(exclude_none=True)
+            for item in change.window or ()
+        ]
     for name in fields.keys() & _JSON_FIELDS:
         fields[name] = stored_maps.json_text(fields[name])
     if "energy" in fields:
         fields |= dict.fromkeys(_FEEDBACK_FIELDS)
-    valid_at = now if change.valid_at is None else to_instant(change.valid_at)
-    if fields:
-        await _change(citizen_id, lambda _: fields, deps, valid_at=valid_at, now=now)
-    return await felt_state(citizen_id, deps, Scope.current(valid_at), now)
+    return fields
 
 
 async def _change(

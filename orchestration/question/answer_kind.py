@@ -50,6 +50,10 @@ class AskedKind(NamedTuple):
     language: str
 
 
+type NamesGiven = bool | tuple[frozenset[str], ...]
+"""What a text gives of a kind: whether, or the names."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Patterns:
     """The patterns of a language: `asked` finds what a question asks for, `given` what a text gives."""
@@ -78,11 +82,17 @@ def gives_kind(asked: AskedKind, text: str, asked_stems: frozenset[str]) -> bool
 
     `asked_stems`: the stems of the question's words, which answer nothing.
     """
+    given = names_given(asked, text)
+    return given if isinstance(given, bool) else any(name - asked_stems for name in given)
+
+
+def names_given(asked: AskedKind, text: str) -> NamesGiven:
+    """What a text gives of a kind: of a person or a place the stems of each name, else whether it gives one."""
     kind, patterns = asked.kind, _patterns(asked.language)
-    found = patterns.given[kind].findall(text[:MOST_READ])
+    read, pattern = text[:MOST_READ], patterns.given[kind]
     if kind not in (AnswerKind.PERSON, AnswerKind.PLACE):
-        return bool(found)
-    return any(_stems(name) - asked_stems for name in found)
+        return pattern.search(read) is not None
+    return tuple(frozenset(_stems(name)) for name in pattern.findall(read))
 
 
 def _stems(name: str) -> set[str]:

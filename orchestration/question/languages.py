@@ -20,6 +20,9 @@ ASKED_ALONE: Final = ("fr", "ja", "zh")
 """Languages of which only the patterns of asking are known: they count for a question in that language alone."""
 UNITS: Final = ("hour", "day", "week", "month", "year")
 """The units of time, in the order in which each file names them."""
+TO_COME: Final = frozenset(("tomorrow", "day_after_tomorrow", "next_weekday", "next_weekend", "next_unit", "today",
+                           "weekday", "weekend", "date"))  # fmt: skip
+"""The kinds of phrases that a plan may name too."""
 NIGHT: Final = 3
 """The place of the night among the parts of a day."""
 
@@ -27,6 +30,9 @@ _YEAR: Final = r"(?:1[6-9]|2[0-2])\d\d"
 _NUMBERED: Final = {"day": r"\d{1,2}", "monthnumber": r"\d{1,2}", "year": _YEAR}
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _NUMERALS: Final = r"\d{1,3}"
+_WORD: Final = re.compile(r"\w+")
+_LONG_WORD: Final = re.compile(r"[^\W\d_]{5,}")
+_NAMED_TIMES: Final = ("weekday", "month", "unit", "part")
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -55,7 +61,9 @@ class TimePhrase(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuestionLanguage:
-    """The patterns of a language. `phrases` finds phrases of time, and `kinds` names the kind of each alternative.
+    """The patterns of a language. `phrases` finds phrases of time, and `kinds` names the kind of each alternative;
+    `planned` and `planned_kinds` do so for the times that a plan names, each of which has one of `time_words` or a
+    digit.
 
     `places`: what each word of a time stands for, by the name of its list. `other_words`: months that are other
     words too. `general`: words of a question that tell of no subject. `asking`, `relations`, `seeking`, `events`:
@@ -66,6 +74,9 @@ class QuestionLanguage:
     asking: Mapping[str, re.Pattern[str]]
     phrases: re.Pattern[str]
     kinds: Sequence[str]
+    planned: re.Pattern[str]
+    planned_kinds: Sequence[str]
+    time_words: frozenset[str]
     places: Mapping[str, Mapping[str, int]]
     feasts: Sequence[Feast]
     other_words: frozenset[str]
@@ -76,10 +87,17 @@ class QuestionLanguage:
 
     def find_phrases(self, text: str) -> list[TimePhrase]:
         """The phrases of time in a text, in order, none of them within another."""
-        return [self._phrase(match) for match in self.phrases.finditer(text)]
+        return [self._phrase(match, self.kinds) for match in self.phrases.finditer(text)]
 
-    def _phrase(self, match: re.Match[str]) -> TimePhrase:
-        kind = self.kinds[int((match.lastgroup or "k0")[1:])]
+    def find_planned(self, text: str) -> list[TimePhrase]:
+        """The phrases of times to come and of times that come back, in order, none of them within another."""
+        # Most texts name no time, and the pattern takes a millisecond for three long sentences.
+        if self.time_words.isdisjoint(_WORD.findall(text.lower())) and not any(map(str.isdigit, text)):
+            return []
+        return [self._phrase(match, self.planned_kinds) for match in self.planned.finditer(text)]
+
+    def _phrase(self, match: re.Match[str], kinds: Sequence[str]) -> TimePhrase:
+        kind = kinds[int((match.lastgroup or "k0")[1:])]
         words = {
             name.rpartition("_")[0]: word.lower()
             for name, word in match.groupdict().items()
@@ -142,12 +160,21 @@ def _language(code: str) -> QuestionLanguage:
     choices["night"], choices["oneunit"] = _choice(night), choices["unit"]
     places["night"] = dict.fromkeys(night, NIGHT)
     forms = [(kind, form) for kind, forms in table["phrases"].items() for form in forms]
-    alternatives = [f"(?P<k{place}>{_fill(form, choices, place)})" for place, (_, form) in enumerate(forms)]
+    planned = [(kind, form) for kind, forms in table["planned"].items() for form in forms]
+    planned += [(kind, form) for kind, form in forms if kind in TO_COME]
     return QuestionLanguage(
         code,
         asking=_compile(table["asking"]),
-        phrases=_pattern(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)"),
+        phrases=_alternatives(forms, choices),
         kinds=[kind for kind, _ in forms],
+        planned=_alternatives(planned, choices),
+        planned_kinds=[kind for kind, _ in planned],
+        time_words=frozenset(
+            (
+                *(f"{word}{end}" for name in _NAMED_TIMES for word in places[name] for end in ("", "s")),
+                *_LONG_WORD.findall(f"{planned}"),
+            )
+        ),
         places=places,
         feasts=[Feast(_pattern(name), rule) for name, rule in table["feasts"].items()],
         other_words=other_words,
@@ -156,6 +183,12 @@ def _language(code: str) -> QuestionLanguage:
         seeking=_compile(table["seeking"]),
         events={name: _pattern(_fill(form, choices, 0)) for name, form in table["event"].items()},
     )
+
+
+def _alternatives(forms: Sequence[tuple[str, str]], choices: Mapping[str, str]) -> re.Pattern[str]:
+    """One pattern for forms, each of which is a group that is named after its place."""
+    filled = [f"(?P<k{place}>{_fill(form, choices, place)})" for place, (_, form) in enumerate(forms)]
+    return _pattern(rf"(?<!\w)(?:{'|'.join(filled)})(?!\w)")
 
 
 def _places(text: str, first: int) -> dict[str, int]:

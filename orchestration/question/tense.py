@@ -10,11 +10,12 @@ import re
 import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES, language, language_of
+from schemas.bounded_cache import cached_within
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
@@ -43,10 +44,14 @@ class _Patterns:
     change: re.Pattern[str]
 
 
-@lru_cache(maxsize=1024)
 def read_tense(question: str) -> Tense | None:
     """The tense of a question; None when no word tells it, or when something is to be done."""
-    text = question[:MOST_READ].lower()
+    return _read_tense(question[:MOST_READ])
+
+
+@cached_within(1 << 20)
+def _read_tense(question: str) -> Tense | None:
+    text = question.lower()
     likeliest = language_of(text).code
     for code in (likeliest, *(each for each in CODES if each != likeliest)):
         patterns = _patterns(code)
@@ -65,17 +70,28 @@ def _find_tense(text: str, patterns: _Patterns) -> Tense | None:
     return Tense.PRESENT if patterns.now.search(text) else None
 
 
-@lru_cache(maxsize=8192)
-def count_changes(text: str) -> int:
-    """How many words of a text say that something is no longer as it was."""
+class Voice(NamedTuple):
+    """How a text speaks.
+
+    `changes`: how many of its words say that something is no longer as it was. `own`: it has a word by which one
+    speaks of oneself; `unreal`: it has one for what might be, "if", "would", "perhaps".
+    """
+
+    changes: int
+    own: bool
+    unreal: bool
+
+
+def read_voice(text: str) -> Voice:
+    """How a text speaks, by the words of its language."""
     read = text[:MOST_READ].lower()
-    return len(_patterns(language_of(read).code).change.findall(read))
-
-
-@lru_cache(maxsize=8192)
-def speaks_of_self(text: str) -> bool:
-    """Whether a text has a word by which one speaks of oneself."""
-    return _has_word(text, *_OWN)
+    spoken = language_of(read)
+    held = frozenset(_WORD.findall(read))
+    return Voice(
+        len(_patterns(spoken.code).change.findall(read)),
+        any(not spoken.words[name].isdisjoint(held) for name in _OWN),
+        not spoken.words["hypothetical"].isdisjoint(held),
+    )
 
 
 def has_own_words(text: str) -> bool:
@@ -88,18 +104,6 @@ def _own_words() -> re.Pattern[str]:
     lists = (language(code).words[name] for code in CODES for name in _OWN)
     words = sorted(set().union(*lists))
     return re.compile(rf"(?i)\b(?:{'|'.join(map(re.escape, words))})\b")
-
-
-@lru_cache(maxsize=8192)
-def is_unreal(text: str) -> bool:
-    """Whether a text has a word for what might be: "if", "would", "perhaps"."""
-    return _has_word(text, "hypothetical")
-
-
-def _has_word(text: str, *lists: str) -> bool:
-    read = text[:MOST_READ].lower()
-    words = language_of(read).words
-    return any(not words[name].isdisjoint(_WORD.findall(read)) for name in lists)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orchestration.question.lexicon import Lexicon
@@ -14,7 +14,7 @@ from orchestration.ranking.channels import WISH_PART, final_order, ranking_quest
 from orchestration.ranking.currency import compare_hits, fold_duplicates
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.traversal.probability import NO_STATE, State
-from schemas.memory import Level
+from schemas.memory import GraphKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,13 @@ class Activation:
         return frozenset(key for key, parts in self.parts.items() if WISH_PART in parts)
 
 
+def in_order(activation: Activation, order: Sequence[Key]) -> Activation:
+    """The activation with these candidates first, in this order; the others keep theirs."""
+    places = {key: place for place, key in enumerate(order)}
+    scores = sorted(activation.order, key=lambda score: places.get(score.key, len(places)))
+    return replace(activation, order=tuple(scores))
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Who asks what, and in which state.
@@ -52,7 +59,7 @@ class Asker:
 
 def activate(
     candidates: Candidates,
-    lexicons: Mapping[Level, Lexicon],
+    lexicons: Mapping[GraphKey, Lexicon],
     asker: Asker,
     weights: ChannelWeights = CHANNEL_WEIGHTS,
     *,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, level_of
 from schemas.temporal import AFTER_ALL, Instant
+from substrate.connection.record_cache import GraphRecords, Record
 from substrate.store.passages import FoundPassage, read_beginning, read_places
 from substrate.store.rows import LINK_PLACE, NODE_PLACE, QUARANTINED
 from substrate.store.search import (
@@ -21,12 +22,15 @@ from substrate.store.search import (
     SOURCE,
     TARGET,
     VERSION,
+    FoundRow,
 )
 
-type Key = tuple[Level, str, int]
-"""A candidate: level, memory id, version."""
+type Key = tuple[GraphKey, str, int]
+"""A candidate: the graph that holds it, memory id, version."""
 
 _NO_LINK = (None,) * NODE_START
+NO_RECORD = Record(())
+"""In place of a record that is still to be made from the row."""
 
 
 class ShownPassage(NamedTuple):
@@ -47,7 +51,7 @@ class Candidate:
     it. `begun`: it was found by a period that the question names. `is_other_version`: it is shown because
     another version of the same memory is. `passages`: those that the queries found of a long text. `shown`: the
     one that stands for the text in `row`, the beginning where no query found one; None for a text that is shown
-    whole.
+    whole. `record`: what this process keeps of the record.
     """
 
     key: Key
@@ -60,8 +64,15 @@ class Candidate:
     is_other_version: bool = False
     passages: tuple[FoundPassage, ...] = ()
     shown: ShownPassage | None = None
+    record: Record = NO_RECORD
+    derived: dict[str, Any] = field(init=False, repr=False, compare=False)
+    """What pure code computed from this memory as it is shown: from the columns of `row` and nothing else. Other
+    questions find it here; whoever misses something computes and adds it."""
 
     def __post_init__(self) -> None:
+        if self.record is NO_RECORD:
+            self.record = Record(self.row[NODE_START:])
+        self.derived = self.record.derived
         beginning = read_beginning(self.get("description"))
         if beginning is not None:
             text, length = beginning
@@ -72,6 +83,7 @@ class Candidate:
         self.row = [*self.row]
         self.row[NODE_START + NODE_PLACE["description"]] = text
         self.shown = passage
+        self.derived = self.record.derived_of(passage.start, passage.end)
 
     def get(self, column: str) -> Any:
         """The raw value of a memory column."""
@@ -80,12 +92,22 @@ class Candidate:
 
 @dataclass(slots=True)
 class CandidateLink:
-    """A link record in row form, between the memory ids `source` and `target`."""
+    """A link record in row form, between the memory ids `source` and `target`, as `Candidate` has a memory."""
 
-    level: Level
+    graph_key: GraphKey
     source: str
     target: str
     row: Sequence[Any]
+    record: Record = NO_RECORD
+
+    def __post_init__(self) -> None:
+        if self.record is NO_RECORD:
+            self.record = Record(self.row[LINK_START:NODE_START])
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """What pure code computed from this link record alone, without its ends."""
+        return self.record.derived
 
     def get(self, column: str) -> Any:
         """The raw value of a link column."""
@@ -107,30 +129,45 @@ def column_of(links: Iterable[CandidateLink], column: str) -> list[Any]:
 class Candidates:
     """All memories and links that the queries returned, each once.
 
-    `known_to` ends the transaction time of the question: a record closed later still reads as open.
+    `known_to` ends the transaction time of the question: a record closed later still reads as open. `kept`: by
+    graph, the records that this process keeps; those of another graph are kept nowhere.
     """
 
     memories: dict[Key, Candidate] = field(default_factory=dict)
-    links: dict[tuple[Level, str, int], CandidateLink] = field(default_factory=dict)
+    links: dict[tuple[GraphKey, str, int], CandidateLink] = field(default_factory=dict)
     known_to: Instant = AFTER_ALL
+    kept: Mapping[GraphKey, GraphRecords] = field(default_factory=dict)
+
+    def _memory(self, key: Key, row: Sequence[Any]) -> Candidate:
+        if isinstance(row, FoundRow):
+            return Candidate(key, row, record=row.memory)
+        kept = self.kept.get(key[0])
+        return Candidate(key, row, record=NO_RECORD if kept is None else kept.memory(row[NODE_START:]))
+
+    def _link(self, graph: GraphKey, row: Sequence[Any]) -> CandidateLink:
+        if isinstance(row, FoundRow) and row.link is not None:
+            return CandidateLink(graph, row[SOURCE], row[TARGET], row, row.link)
+        kept = self.kept.get(graph)
+        record = NO_RECORD if kept is None else kept.link(row[LINK_START:NODE_START])
+        return CandidateLink(graph, row[SOURCE], row[TARGET], row, record)
 
     def add(
-        self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool, named: Collection[str] = ()
+        self, graph: GraphKey, rows: Iterable[Sequence[Any]], *, likeness: bool, named: Collection[str] = ()
     ) -> None:
         """Add the rows of one query; `likeness`: the query is the vector search, its scores are cosine distances.
 
         `named`: the ids of the memories that the question names.
         """
         for row in rows:
-            key = (level, row[ID], row[VERSION])
+            key = (graph, row[ID], row[VERSION])
             memory = self.memories.get(key)
             if memory is None:
-                memory = self.memories[key] = Candidate(key, row)
+                memory = self.memories[key] = self._memory(key, row)
             hop = row[HOP]
             if hop:
-                link = (level, row[LINK_ID], row[LINK_VERSION] or 1)
+                link = (graph, row[LINK_ID], row[LINK_VERSION] or 1)
                 if link not in self.links:
-                    self.links[link] = CandidateLink(level, row[SOURCE], row[TARGET], row)
+                    self.links[link] = self._link(graph, row)
             if hop == 0 and likeness:
                 memory.likeness = 1.0 - float(row[SCORE])
                 memory.likeness_rank = 1  # found by likeness; which of them is the nearest shows below
@@ -138,39 +175,41 @@ class Candidates:
                 memory.hops = hop
                 memory.named = memory.named or (hop == 0 and row[ID] in named)
         if likeness:
-            self._rank_by_likeness(level)
+            self._rank_by_likeness(level_of(graph))
 
-    def add_begun(self, level: Level, rows: Iterable[Sequence[Any]]) -> None:
+    def add_begun(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> None:
         """Add the rows of the query for the periods that the question names: their scores are cosine distances,
         or null without an embedding.
         """
         for row in rows:
-            key = (level, row[ID], row[VERSION])
-            memory = self.memories.setdefault(key, Candidate(key, row))
+            key = (graph, row[ID], row[VERSION])
+            memory = self.memories.get(key)
+            if memory is None:
+                memory = self.memories[key] = self._memory(key, row)
             memory.begun = True
             if memory.likeness is None and row[SCORE] is not None:
                 memory.likeness = 1.0 - float(row[SCORE])
 
-    def add_passages(self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool) -> None:
+    def add_passages(self, graph: GraphKey, rows: Iterable[Sequence[Any]], *, likeness: bool) -> None:
         """Add the memories of which passages were found. `likeness`: the passages have vectors.
 
         A memory is as like the question as the nearest of its passages.
         """
         for row in rows:
-            key = (level, row[ID], row[VERSION])
+            key = (graph, row[ID], row[VERSION])
             memory = self.memories.get(key)
             if memory is None:
-                memory = self.memories[key] = Candidate(key, [*_NO_LINK, *row[NODE_START:]])
+                memory = self.memories[key] = self._memory(key, [*_NO_LINK, *row[NODE_START:]])
             memory.passages = tuple(read_places(row))
             nearest = max(passage.likeness for passage in memory.passages)
             if likeness and (memory.likeness is None or nearest > memory.likeness):
                 memory.likeness = nearest
             if not likeness:
                 memory.hops = memory.hops or 0
-        self._rank_by_likeness(level)
+        self._rank_by_likeness(level_of(graph))
 
     def _rank_by_likeness(self, level: Level) -> None:
-        memories = [memory for memory in self.memories.values() if memory.key[0] is level]
+        memories = [memory for memory in self.memories.values() if level_of(memory.key[0]) is level]
         alike = [memory for memory in memories if memory.likeness_rank or memory.passages]
         alike.sort(key=lambda memory: (-(memory.likeness or 0.0), memory.key))
         for rank, memory in enumerate(alike, start=1):
@@ -185,16 +224,16 @@ class Candidates:
         for link_key in links:
             del self.links[link_key]
 
-    def add_versions(self, level: Level, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:
+    def add_versions(self, graph: GraphKey, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:
         """Add other versions of the memories selected; return the keys of those that are no candidates yet.
 
         `rows` hold the memory columns alone. A version that is a candidate already is only marked.
         """
         new: list[Key] = []
         for row in rows:
-            key = (level, row[NODE_PLACE["id"]], row[NODE_PLACE["version"]])
+            key = (graph, row[NODE_PLACE["id"]], row[NODE_PLACE["version"]])
             if key not in self.memories:
-                version = Candidate(key, [*_NO_LINK, *row])
+                version = self._memory(key, [*_NO_LINK, *row])
                 if is_quarantined(version, self.known_to):
                     continue
                 self.memories[key] = version

@@ -15,10 +15,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from orchestration.algorithms import maximal_marginal_relevance
-from orchestration.question.answer_kind import gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
-from orchestration.question.tense import has_own_words
 from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
@@ -34,9 +32,10 @@ from orchestration.ranking.instructions import (
 from orchestration.ranking.relevance import word_relevance
 from orchestration.ranking.sessions import Sessions, session_numbers, with_answers
 from orchestration.ranking.spreading import SpreadWeights, spread
+from orchestration.ranking.texts import told_by
 from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from substrate.text import name_key, stems, words
 
 NEAR_IN_TIME: Final = 0.05
@@ -56,7 +55,7 @@ class RankingQuestion:
     """
 
     question: Question
-    lexicons: Mapping[Level, Lexicon]
+    lexicons: Mapping[GraphKey, Lexicon]
     weights: ChannelWeights
     speakers: Collection[str]
     speaker_of: Mapping[Key, str]
@@ -71,7 +70,7 @@ class RankingQuestion:
 def ranking_question(
     question: Question,
     candidates: Candidates,
-    lexicons: Mapping[Level, Lexicon],
+    lexicons: Mapping[GraphKey, Lexicon],
     weights: ChannelWeights,
     *,
     state: State = NO_STATE,
@@ -79,8 +78,8 @@ def ranking_question(
 ) -> RankingQuestion:
     """The question with the weights for it and its asker, and the speakers that it and the candidates name."""
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
-    spoken = ((key, memory.get("speaker")) for key, memory in candidates.memories.items())
-    speaker_of = {key: name_key(speaker) for key, speaker in spoken if speaker}
+    spoken = ((key, told_by(memory).speaker) for key, memory in candidates.memories.items())
+    speaker_of = {key: speaker for key, speaker in spoken if speaker is not None}
     roles = frozenset(speaker_of.values())
     answered = not speakers and not ANSWERING.isdisjoint(roles)
     weights = adjusted(weights, learned.factors)
@@ -178,8 +177,7 @@ def self_score(candidates: Candidates, question: RankingQuestion, weight: float)
     if not weight or not question.speakers:
         return {}
     theirs = (key for key, speaker in question.speaker_of.items() if speaker in question.speakers)
-    texts = ((key, candidates.memories[key].get("description") or "") for key in theirs)
-    return {key: weight for key, text in texts if has_own_words(text)}
+    return {key: weight for key in theirs if told_by(candidates.memories[key]).text.own_words}
 
 
 def own_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -231,8 +229,8 @@ def kind_score(candidates: Candidates, question: RankingQuestion, weight: float)
     if kind is None or not weight:
         return {}
     asked = stems(question.question.text)
-    texts = ((key, memory.get("description") or "") for key, memory in candidates.memories.items())
-    return {key: weight for key, text in texts if question.base[key] and gives_kind(kind, text, asked)}
+    relevant = (key for key, base in question.base.items() if base)
+    return {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
 
 
 def opening_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

@@ -8,13 +8,13 @@ serves a model without a table, because the cosines of each model have a scale o
 from __future__ import annotations
 
 import math
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import chain, islice
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
@@ -24,8 +24,9 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.candidates import Candidate, Candidates
 from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.relevance import count_stems, lexical_text
-from schemas.memory import Level
+from orchestration.ranking.relevance import count_held
+from orchestration.ranking.texts import BARE_TYPES, ReadText, told_by
+from schemas.memory import GraphKey
 from schemas.temporal import Instant
 from substrate.text import name_key, stem, stems, word_language, word_languages, words
 
@@ -33,9 +34,6 @@ WORDS_ALONE: Final = "none"
 """The table of weights for a question that was not embedded, and for a model that nobody measured."""
 HITS: Final = 20
 """So many of the best memories are looked at: an answer further down is seldom read."""
-CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
-BARE_TYPES: Final = frozenset(("Session", "Person"))
-"""Memories of these types have no words of their own: they answer nothing."""
 LEAST_MEMORIES: Final = 100
 """Words are weighed as in a graph of at least so many memories: in a young one every word would be common."""
 MANY: Final = 20_000
@@ -49,12 +47,16 @@ NAMED, PLAIN = "named", "plain"
 
 
 class Hit(NamedTuple):
-    """A memory that was found. `likeness`: its cosine to the question; None where likeness did not find it."""
+    """A memory that was found. `likeness`: its cosine to the question; None where likeness did not find it.
+
+    `read`: the text, where what was read of it is kept.
+    """
 
     text: str
     likeness: float | None = None
     speaker: str = ""
     began: Instant = 0
+    read: ReadText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
 
 
 def gather_evidence(
-    question: Question, candidates: Candidates, order: Sequence[Score], lexicons: Mapping[Level, Lexicon]
+    question: Question, candidates: Candidates, order: Sequence[Score], lexicons: Mapping[GraphKey, Lexicon]
 ) -> Evidence:
     """The question with its best hits, out of all that was found."""
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
@@ -147,14 +149,15 @@ def gather_evidence(
     for lexicon in lexicons.values():
         frequencies.update(lexicon.frequencies or {})
     found = (candidates.memories[score.key] for score in order)
-    hits = [_hit(memory) for memory in found if memory.get("node_type") not in BARE_TYPES]
+    telling = (memory for memory in found if memory.get("node_type") not in BARE_TYPES)
+    hits = [_hit(memory) for memory in islice(telling, HITS)]
     weights = weigh_stems(question, frequencies, memories, speakers)
-    return Evidence(question, weights, hits[:HITS], memories, speakers)
+    return Evidence(question, weights, hits, memories, speakers)
 
 
 def _hit(memory: Candidate) -> Hit:
-    speaker, began = name_key(memory.get("speaker") or ""), int(memory.get("valid_at"))
-    return Hit(lexical_text(memory)[:MOST_READ], memory.likeness, speaker, began)
+    told = told_by(memory)
+    return Hit(told.lexical.text[:MOST_READ], memory.likeness, told.speaker or "", told.began, told.lexical)
 
 
 def weigh_stems(
@@ -198,19 +201,25 @@ class _Fit(NamedTuple):
 
 def read_features(evidence: Evidence) -> dict[str, float]:
     """Each feature of the evidence by its name in `confidence.toml`; about [−1, 1] each."""
-    fits = sorted((_fit(hit, evidence) for hit in evidence.hits), key=lambda fit: -fit.total)
+    language, total = word_language(evidence.question.text), sum(evidence.weights.values())
+    fits = [_fit(hit, evidence, language, total) for hit in evidence.hits]
+    fits.sort(key=lambda fit: -fit.total)
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
-def _fit(hit: Hit, evidence: Evidence) -> _Fit:
-    clauses = [clause for clause in CLAUSE.split(hit.text) if clause.strip()] or [""]
-    held = count_stems(clauses, evidence.weights, word_language(evidence.question.text))
-    best = max(range(len(clauses)), key=lambda place: _share(held.get(place, ()), evidence.weights))
+def _fit(hit: Hit, evidence: Evidence, language: str, total: float) -> _Fit:
+    """`total`: the sum of the weights of the question's stems."""
+    weights = evidence.weights
+    clauses = (hit.read or ReadText(hit.text)).clauses
+    held = [count_held(clause, weights, language) for clause in clauses]
+    shares = [_share(each, weights, total) if each else 0.0 for each in held]
+    greatest = max(shares)
+    best = shares.index(greatest)
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
-        clause=_share(held.get(best, ()), evidence.weights),
-        held=frozenset[str]().union(*held.values()),
-        around=" ".join(clauses[max(0, best - 1) : best + 2]),
+        clause=greatest,
+        held=frozenset(chain.from_iterable(held)),
+        around=" ".join([clause.text for clause in clauses[max(0, best - 1) : best + 2]]),
         named=hit.speaker in evidence.speakers,
         in_time=_is_in_time(hit, evidence.question),
     )
@@ -220,15 +229,15 @@ def _is_in_time(hit: Hit, question: Question) -> bool:
     return any(each.period.contains(hit.began) for each in question.periods)
 
 
-def _share(held: Collection[str], weights: Mapping[str, float]) -> float:
-    total = sum(weights.values())
-    return sum(weight for root, weight in weights.items() if root in held) / total if total else 0.0
+def _share(held: Collection[str], weights: Mapping[str, float], total: float) -> float:
+    return sum([weight for root, weight in weights.items() if root in held]) / total if total else 0.0
 
 
 def _unheard(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     """The weighted share of the question's stems that none of the hits holds."""
     held = frozenset[str]().union(*(fit.held for fit in fits))
-    return 1.0 - _share(held, evidence.weights) if evidence.weights else 0.0
+    weights = evidence.weights
+    return 1.0 - _share(held, weights, sum(weights.values())) if weights else 0.0
 
 
 def _kind(evidence: Evidence, fits: Sequence[_Fit]) -> float:

@@ -55,6 +55,15 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
     return energy * 0.4 + pressure * 0.6
 
 
+class _Weighed(NamedTuple):
+    """What the metadata of a memory bring to its score, with what was read from its text or without."""
+
+    energy: float
+    confidence: float
+    incompleteness: float
+    felt: Mapping[str, float] | None
+
+
 @lru_cache(maxsize=256)
 def _names(unset: str | None) -> frozenset[str]:
     return frozenset((unset or "").split(","))
@@ -92,21 +101,35 @@ def consciousness_scores(
     scored = list(memories)
     resonances: Iterable[float] = repeat(0.0)
     if emotions:
-        felt = [_felt(memory, inferred=inferred) for memory in scored]
+        felt = [_weighed(memory, inferred=inferred).felt for memory in scored]
         resonances = cosine_similarities(felt, emotions).tolist()
     scores = []
     for memory, activation, resonance in zip(scored, relevance, resonances, strict=False):
+        energy, confidence, incompleteness, _ = _weighed(memory, inferred=inferred)
         terms = {
             "relevance": activation,
-            "priority": 0.4 * priority(_energy(memory, inferred=inferred), pressure),
-            "confidence": 0.2 * float(memory.get("confidence")),
+            "priority": 0.4 * priority(energy, pressure),
+            "confidence": confidence,
             "emotional_resonance": 0.5 * resonance,
-            "incompleteness": -0.1 * (1.0 - completeness(memory, inferred=inferred)),
+            "incompleteness": incompleteness,
         }
-        if shared and memory.key[0] is not Level.N1:
+        if shared and memory.key[0] != Level.N1:
             terms["shared"] = -shared
         scores.append(Score(memory.key, activation, sum(terms.values()), terms))
     return scores
+
+
+def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
+    name = "weighed_as_read" if inferred else "weighed_as_given"
+    found: _Weighed | None = memory.derived.get(name)
+    if found is None:
+        found = memory.derived[name] = _Weighed(
+            _energy(memory, inferred=inferred),
+            0.2 * float(memory.get("confidence")),
+            -0.1 * (1.0 - completeness(memory, inferred=inferred)),
+            _felt(memory, inferred=inferred),
+        )
+    return found
 
 
 def _energy(memory: Candidate, *, inferred: bool) -> float:

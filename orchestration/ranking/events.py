@@ -10,7 +10,7 @@ from orchestration.question.languages import languages
 from orchestration.question.reading import ASKING
 from orchestration.question.time_expressions import Event, NamedPeriod, read_told_times
 from orchestration.ranking.candidates import Candidate
-from orchestration.ranking.times import MOST_READ
+from orchestration.ranking.texts import MOST_READ_FOR_DAYS as MOST_READ
 from schemas.temporal import Period, to_datetime, to_instant
 from substrate.text import stem, stems, words
 

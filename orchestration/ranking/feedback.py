@@ -16,7 +16,7 @@ from orchestration.ranking.candidates import Key
 from orchestration.ranking.channel_weights import ChannelWeights
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import word_weights
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from schemas.temporal import BEGINNING_OF_TIME, Instant
 
 SHOWN: Final = 20
@@ -127,7 +127,7 @@ def adjusted(weights: ChannelWeights, factors: Mapping[str, float]) -> ChannelWe
     return replace(weights, **{**changed, "likeness": changed["likeness"] / base}) if base else weights
 
 
-def question_words(lexicons: Mapping[Level, Lexicon]) -> dict[str, float]:
+def question_words(lexicons: Mapping[GraphKey, Lexicon]) -> dict[str, float]:
     """The inverse document frequency of each stem of a question; of several levels the greatest."""
     found: dict[str, float] = {}
     for lexicon in lexicons.values():

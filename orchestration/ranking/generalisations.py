@@ -39,7 +39,7 @@ def members_of(candidates: Candidates, general: Collection[Key]) -> dict[Key, fr
     members: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for link in candidates.links.values():
         if link.get("relation_type") == "GENERALISES":
-            members[link.level, link.source].add((link.level, link.target))
+            members[link.graph_key, link.source].add((link.graph_key, link.target))
     return {key: frozenset(members.get(key[:2], ())) for key in general}
 
 

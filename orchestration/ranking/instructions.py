@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.standing_rules import (
     is_conditional,
     is_revocation,
-    is_standing_instruction,
     matter_of,
 )
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import ANSWERING, ASKING, INSTRUCTION_WORDS, Question
+from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.question.requests import Request
 from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.texts import told_by
 from schemas.memory import Level
 from schemas.temporal import Instant
 
@@ -27,7 +26,6 @@ GENERAL: Final = 0.2
 """What an instruction without a condition gains in relevance: it shapes every request."""
 SAME_MATTER: Final = 0.3
 """Of two instructions that share so much of the stems of the shorter one, the later replaces the earlier."""
-_MAY_INSTRUCT: Final = re.compile(rf"\b(?:{INSTRUCTION_WORDS})\b", re.IGNORECASE)
 
 
 class Instruction(NamedTuple):
@@ -62,12 +60,11 @@ def find_instructions(
     what else the asker said with a word such as `always`."""
     found = []
     for key, memory in candidates.memories.items():
-        speaker, text = speaker_of.get(key), memory.get("description") or ""
-        rule = memory.get("rule") if key[0] is Level.N1 and speaker not in ANSWERING else None
-        if not rule and not (speaker in ASKING and _MAY_INSTRUCT.search(text) and is_standing_instruction(text)):
+        speaker, told = speaker_of.get(key), told_by(memory)
+        rule = memory.get("rule") if key[0] == Level.N1 and speaker not in ANSWERING else None
+        if not rule and not (speaker in ASKING and told.text.bids):
             continue
-        began = int(memory.get("valid_at"))
-        found.append(Instruction(key, rule or text, began, relevance[key], is_rule=bool(rule)))
+        found.append(Instruction(key, rule or told.text.text, told.began, relevance[key], is_rule=bool(rule)))
     return found
 
 

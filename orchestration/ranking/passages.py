@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidate, Candidates, Key, ShownPassage
 from orchestration.ranking.relevance import bm25_scores, word_weights
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from substrate.store.passages import FoundPassage
 
 LIKENESS: Final = 0.5
@@ -20,7 +20,7 @@ class _Found(NamedTuple):
     passage: FoundPassage
 
 
-def show_best_passages(candidates: Candidates, lexicons: Mapping[Level, Lexicon]) -> None:
+def show_best_passages(candidates: Candidates, lexicons: Mapping[GraphKey, Lexicon]) -> None:
     """Let the best passage of each long text of which passages were found stand for the text.
 
     The memory is then ranked as if that passage were its text.
@@ -46,7 +46,7 @@ def show_best_passages(candidates: Candidates, lexicons: Mapping[Level, Lexicon]
         memory.show(ShownPassage(passage.start, passage.end, length), passage.text)
 
 
-def _word_scores(found: Mapping[Key, _Found], lexicons: Mapping[Level, Lexicon]) -> dict[Key, float]:
+def _word_scores(found: Mapping[Key, _Found], lexicons: Mapping[GraphKey, Lexicon]) -> dict[Key, float]:
     """BM25 of each passage as a share of the best, in [0, 1]."""
     weights = {
         level: word_weights(lexicon.frequencies or {}, lexicon.memories) for level, lexicon in lexicons.items()

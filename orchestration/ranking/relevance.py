@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidate, Key
-from schemas.memory import Level
+from orchestration.ranking.texts import ReadText, told_by
+from schemas.bounded_cache import cached_within
+from schemas.memory import GraphKey
 from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.text import DEFAULT_LANGUAGE, LEAST_BEGINNING, is_unspaced, spaced_text, stem, word_languages
 
@@ -25,7 +27,7 @@ class Lengths(NamedTuple):
     """The length of each text and the mean length in each level, both in the same unit."""
 
     own: Mapping[Key, float]
-    mean: Mapping[Level, float]
+    mean: Mapping[GraphKey, float]
 
     @classmethod
     def in_characters(cls, texts: Mapping[Key, str]) -> Lengths:
@@ -40,7 +42,7 @@ class Lengths(NamedTuple):
 
 
 def word_relevance(
-    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], names: Collection[str]
+    memories: Mapping[Key, Candidate], lexicons: Mapping[GraphKey, Lexicon], names: Collection[str]
 ) -> dict[Key, float]:
     """BM25 of each memory for the words of the question, at least 0; `names` count as no words of it."""
     weights, language = {}, DEFAULT_LANGUAGE
@@ -49,17 +51,22 @@ def word_relevance(
         frequencies = lexicon.frequencies or {}
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
         weights[level] = word_weights(counted, lexicon.memories, language)
-    texts = {key: lexical_text(memory) for key, memory in memories.items()}
-    lengths = Lengths.in_characters(texts)
-    # The length of a passage is what a long text was cut to: it says nothing of how much was said of the words.
-    passages = {key: lengths.mean[key[0]] for key, memory in memories.items() if memory.shown}
-    lengths = lengths._replace(own={**lengths.own, **passages})
-    return bm25_scores(texts, weights, lengths, language=language)
+    texts = {key: told_by(memory).lexical for key, memory in memories.items()}
+    lengths = {key: len(text.text) for key, text in texts.items()}
+    mean = float(sum(lengths.values())) / len(lengths) if lengths else 0.0
+    scores = dict.fromkeys(texts, 0.0)
+    for key, text in texts.items():
+        level_weights = weights.get(key[0])
+        if level_weights and (counts := count_held(text, level_weights, language)):
+            # The length of a passage is what a long text was cut to: it says nothing of how much was said.
+            length = mean if memories[key].shown else float(lengths[key])
+            scores[key] = okapi_bm25(counts, level_weights, length, mean)
+    return scores
 
 
 def bm25_scores(
     texts: Mapping[Key, str],
-    weights: Mapping[Level, Mapping[str, float]],
+    weights: Mapping[GraphKey, Mapping[str, float]],
     lengths: Lengths | None = None,
     *,
     language: str = DEFAULT_LANGUAGE,
@@ -71,7 +78,7 @@ def bm25_scores(
     lengths = lengths or Lengths.in_characters(texts)
     scores = dict.fromkeys(texts, 0.0)
     for level, level_weights in weights.items():
-        keys = [key for key in texts if key[0] is level]
+        keys = [key for key in texts if key[0] == level]
         for place, counts in count_stems([texts[key] for key in keys], level_weights, language).items():
             key = keys[place]
             scores[key] = okapi_bm25(counts, level_weights, lengths.own[key], lengths.mean[level])
@@ -86,19 +93,31 @@ def count_stems(
     In a language of compounds, a word that begins with one of the stems holds it. A text is cut only where a
     word begins like one of the stems: stemming every word takes several times longer.
     """
-    beginnings = [f" {beginning}" for beginning in _shared_beginnings(stems)]
+    beginnings = _shared_beginnings(frozenset(stems))
     counts: dict[int, Counter[str]] = {}
-    spoken = word_languages()[language]
     for place, text in enumerate(map(spaced_text, texts)):
-        stems_held: list[str] = []
-        for beginning in beginnings:
-            for rest in text.split(beginning)[1:]:
-                word = beginning[1:] + rest.partition(" ")[0]
-                if word not in spoken.stop_words and (root := _held_stem(word, stems, language)):
-                    stems_held.append(root)
-        if stems_held:
-            counts[place] = Counter(stems_held)
+        if held := _count_beginnings(text, beginnings, stems, language):
+            counts[place] = held
     return counts
+
+
+def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
+    """The same of one text of which everything that was read is kept."""
+    if text.is_spaced and not word_languages()[language].begins:
+        counts = text.counts(language)
+        return {root: counts[root] for root in stems if root in counts}
+    return _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
+
+
+def _count_beginnings(text: str, beginnings: Sequence[str], stems: Collection[str], language: str) -> Counter[str]:
+    silent = word_languages()[language].stop_words
+    held: list[str] = []
+    for beginning in beginnings:
+        for rest in text.split(beginning)[1:]:
+            word = beginning[1:] + rest.partition(" ")[0]
+            if word not in silent and (root := _held_stem(word, stems, language)):
+                held.append(root)
+    return Counter(held)
 
 
 def _held_stem(word: str, stems: Collection[str], language: str) -> str | None:
@@ -113,13 +132,15 @@ def _held_stem(word: str, stems: Collection[str], language: str) -> str | None:
     return max(fitting, key=len, default=None)
 
 
-def _shared_beginnings(stems: Iterable[str]) -> list[str]:
-    """The fewest beginnings that every word with one of these stems has (`dying` and `die` share one letter)."""
+@cached_within(1 << 20)
+def _shared_beginnings(stems: frozenset[str]) -> tuple[str, ...]:
+    """The fewest beginnings that every word with one of these stems has (`dying` and `die` share one letter), each
+    after a blank."""
     shared: list[str] = []
     for beginning in sorted({root[: max(1, min(4, len(root) - 2))] for root in stems}):
         if not shared or not beginning.startswith(shared[-1]):
             shared.append(beginning)
-    return shared
+    return tuple(f" {beginning}" for beginning in shared)
 
 
 def word_weights(

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from orchestration.ranking.candidates import Candidate, Key
+from orchestration.ranking.texts import told_by
 
 SESSION_GAP: Final = 3_600_000_000
 """An hour, in microseconds: a memory that begins later than this after the one before begins a new session."""
@@ -31,7 +32,7 @@ def session_numbers(memories: Mapping[Key, Candidate]) -> np.ndarray[Any, np.dty
     distinct_levels = dict.fromkeys(key[0] for key in memories)
     number = {level: place for place, level in enumerate(distinct_levels)}
     levels = np.array([number[key[0]] for key in memories])
-    began = np.array([int(memory.get("valid_at")) for memory in memories.values()], np.int64)
+    began = np.array([told_by(memory).began for memory in memories.values()], np.int64)
     in_time = np.lexsort((began, levels))
     apart = (np.diff(levels[in_time]) != 0) | (np.diff(began[in_time]) > SESSION_GAP)
     sessions = np.empty(len(memories), np.intp)

@@ -21,7 +21,7 @@ from orchestration.traversal.probability import (
     columns_needed,
     traversal_probabilities,
 )
-from schemas.memory import STORED_DEFAULTS, Level
+from schemas.memory import STORED_DEFAULTS, GraphKey
 
 NAMED_PULL: Final = 0.35
 """What a memory that the question names gives to each neighbour over a link of probability 1."""
@@ -35,7 +35,7 @@ HUB_LINKS: Final = 4
 _TAKEN: Final[Mapping[str, float | None]] = {"energy": STORED_DEFAULTS["energy"], "emotion_vector": None}
 """What a link takes from its ends, and the values that it would have without."""
 
-type Identity = tuple[Level, str]
+type Identity = tuple[GraphKey, str]
 """What links connect: a memory, whatever its versions."""
 type Places = np.ndarray[Any, np.dtype[np.intp]]
 
@@ -110,7 +110,7 @@ def _answers(
     versions: defaultdict[Identity, list[Key]] = defaultdict(list)
     for key in memories:
         versions[key[:2]].append(key)
-    pairs = dict.fromkeys(((link.level, link.source), (link.level, link.target)) for link in links)
+    pairs = dict.fromkeys(((link.graph_key, link.source), (link.graph_key, link.target)) for link in links)
     for asking, answering in pairs:
         if asking in versions and answering in versions and _is_asking(versions[asking], memories):
             question_relevance = max(relevance[key] for key in versions[asking])
@@ -143,8 +143,8 @@ def _neighbours(
     links: Sequence[CandidateLink], number: Mapping[Identity, int], probabilities: Array
 ) -> _Neighbours:
     """The pairs among the numbered memories; a loop is none."""
-    one = _numbers([(link.level, link.source) for link in links], number)
-    other = _numbers([(link.level, link.target) for link in links], number)
+    one = _numbers([(link.graph_key, link.source) for link in links], number)
+    other = _numbers([(link.graph_key, link.target) for link in links], number)
     between = (one != other) & (one >= 0) & (other >= 0)
     low, high = np.minimum(one, other)[between], np.maximum(one, other)[between]
     pairs, place = np.unique(low * len(number) + high, return_inverse=True)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from orchestration.question.time_expressions import NamedPeriod, Seeking, read_told_times
+from orchestration.question.time_expressions import NamedPeriod, Seeking
 from orchestration.ranking.candidates import Candidate, Key
-from schemas.temporal import END_OF_TIME, Period, to_datetime
+from orchestration.ranking.texts import told_by
+from schemas.temporal import END_OF_TIME, Period
 
 GRACE: Final = timedelta(days=7) // timedelta(microseconds=1)
 """People tell what happened within days: what was said so long after a period, in microseconds, may be of it."""
@@ -17,8 +18,6 @@ AFTERWARDS: Final = 0.4
 TOLD: Final = 0.9
 """What counts a text that was said later and names a day of the period ("on Friday", "yesterday")."""
 TOLD_WITHIN: Final = timedelta(days=35) // timedelta(microseconds=1)
-MOST_READ: Final = 2_000
-"""Only so many characters of a text are read for the days that it names."""
 _DAY: Final = timedelta(days=1) // timedelta(microseconds=1)
 SHARPNESS: Final = ((10 * _DAY, 1.0), (32 * _DAY, 0.5), (END_OF_TIME * 2, 0.2))
 """Up to so many microseconds a period counts for this share."""
@@ -51,20 +50,16 @@ def sharpness(period: Period) -> float:
 
 
 def _fit(memory: Candidate, named: NamedPeriod) -> float:
-    began, period = int(memory.get("valid_at")), named.period
+    told, period = told_by(memory), named.period
+    began = told.began
     if period.contains(began):
         return named.weight
     late = began - period.end
     if not 0 <= late < TOLD_WITHIN:
         return 0.0
-    if _tells_of(memory, began, period):
+    if any(day.overlaps(period) for day in told.days):
         return named.weight * TOLD
     return named.weight * AFTERWARDS * max(0.0, 1.0 - late / GRACE)
-
-
-def _tells_of(memory: Candidate, began: int, period: Period) -> bool:
-    text = (memory.get("description") or "")[:MOST_READ]
-    return any(told.overlaps(period) for told in read_told_times(text, to_datetime(began)))
 
 
 def seeking_fits(

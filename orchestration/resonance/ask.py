@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -17,17 +18,18 @@ from orchestration.graph_queries.plural_pools import draw, memory_ids
 from orchestration.mind.decay import Decay
 from orchestration.reranking import RERANKED, Order, Reranked, order_items, reorder
 from orchestration.resonance import ranking
+from orchestration.resonance.by_shape import resonate_by_shape
 from orchestration.resonance.ranking import Echo
 from orchestration.resonance.signal import PreparedSignal, prepare_signal
 from schemas.errors import Fault, InvalidRequest, StoreTimeout, Unavailable
 from schemas.intention import Rerank
 from schemas.language_model import ModelCall
-from schemas.memory import Level, describe_unreadable
+from schemas.memory import GraphKey, Level, describe_unreadable, level_of
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate, SentSignal
 from substrate.emotions import emotion_vector, kindred
-from substrate.graphs.graph import GraphTarget, Query
+from substrate.graphs.graph import GraphTarget, Query, Search
 from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.resonance import (
     RESONATE_FITTING_NOW,
@@ -81,12 +83,16 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     """The memories of each level that resonate with a signal.
 
     A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
-    InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered.
+    InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape as
+    `resonate_by_shape`.
     """
+    if request.by == "shape":
+        return await resonate_by_shape(request, deps, now)
     _check_dimension(request, deps)
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
-    view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
+    view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)
     signal = await prepare_signal(request, view, deps)
+    request = signal.request
     embedding = await _embed(request, signal, deps) if view.targets else Embedding(None)
     weights = _weigh_channels(request, signal, embedding.vector)
     filtered = await read_filters(request.filters, view)
@@ -98,11 +104,11 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     pools = [(target, signal.terms.get(level, ())) for level, target in view.targets.items()]
     drawn = await draw(request, pools, scope.bounds(), request.filters)
     shared = _shared_values(sending)
-    requests = [_build_query(sending, names, shared, memory_ids(drawn, names.target.level)) for names in resolved]
+    requests = [_build_query(sending, names, shared, memory_ids(drawn, names.target.key)) for names in resolved]
     async with deps.connection.questions.turn():
         results = await run_all(requests)
         check_answered(results)
-        echoes = {result.level: _read_echoes(result) for result in results}
+        echoes = _read_echoes(results)
     chosen, calls = await _choose(sending, echoes, deps)
     shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
     return _respond(sending, Found(results, drawn, echoes, calls), shown)
@@ -120,8 +126,7 @@ async def _choose(
     if request.plurality is not None:
         per_week = request.plurality.per_week
     if request.rerank is None:
-        chosen = {level: ranking.choose(echoes.get(level, []), limit, per_week) for level in request.query_levels}
-        return chosen, ()
+        return {level: ranking.choose(found, limit, per_week) for level, found in echoes.items()}, ()
     return await _rerank(
         sending, {level: ranking.choose(found, 2 * limit, per_week) for level, found in echoes.items()}, deps
     )
@@ -157,26 +162,25 @@ async def _in_context(
     chosen: Mapping[Level, Sequence[Echo]], view: View, decay: Decay
 ) -> dict[Level, list[Resonance]]:
     """The echoes with the names of their nodes and edges; ids in their place where the engine is too slow."""
-    names = await asyncio.gather(*(_read_names(echoes, view, level) for level, echoes in chosen.items()))
-    each = zip(chosen.items(), names, strict=True)
-    return {level: _named(echoes, own, decay) for (level, echoes), own in each}
+    ids: dict[GraphKey, set[str]] = {}
+    for echo in chain.from_iterable(chosen.values()):
+        ids.setdefault(echo.graph, set()).update(echo.ends())
+    names = await asyncio.gather(*(_read_names(view, graph, own) for graph, own in ids.items()))
+    by_graph = dict(zip(ids, names, strict=True))
+    return {level: _named(echoes, by_graph, decay) for level, echoes in chosen.items()}
 
 
-def _named(echoes: Sequence[Echo], names: Mapping[str, str], decay: Decay) -> list[Resonance]:
+def _named(echoes: Sequence[Echo], names: Mapping[GraphKey, Mapping[str, str]], decay: Decay) -> list[Resonance]:
     memories = decay.show([echo.resonance.memory for echo in echoes])
     return [
-        echo.in_context(names).model_copy(update={"memory": memory})
+        echo.in_context(names[echo.graph]).model_copy(update={"memory": memory})
         for echo, memory in zip(echoes, memories, strict=True)
     ]
 
 
-async def _read_names(echoes: Sequence[Echo], view: View, level: Level) -> dict[str, str]:
-    ids = set(chain.from_iterable(echo.ends() for echo in echoes))
-    target = view.targets.get(level)
-    if target is None:
-        return {}
+async def _read_names(view: View, graph: GraphKey, ids: Iterable[str]) -> dict[str, str]:
     try:
-        return await read_names(target, view.scope, sorted(ids))
+        return await read_names(view.targets[graph], view.scope, sorted(ids))
     except (StoreTimeout, Fault):
         return {}
 
@@ -237,7 +241,7 @@ def _names_of(sent: SentSignal) -> list[str]:
 def _shared_values(sending: _Sending) -> dict[str, Any]:
     """The parameters of the statement that are the same for all graphs.
 
-    Each vector is in a list of none or one, because the statement searches an index once for each list item.
+    `embeddings` and `felt_names` are lists of none or one: the statement searches once for each item.
     """
     request, sent, plurality = sending.request, sending.signal.sent, sending.request.plurality
     pool = max(MIN_CANDIDATES, 4 * request.max_results_per_level)
@@ -249,7 +253,6 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         **GENERALISED,
         "moment": sending.view.scope.valid.start,
         "pool": pool,
-        "k": six_queries.OVERFETCH * pool,
         "limit": pool if plurality is None else PLURAL_FACTOR * pool,
         "half_life": 1.0 if plurality is None else plurality.half_life_days,
         "importance_floor": 0.0 if plurality is None else plurality.importance_floor,
@@ -262,7 +265,8 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         "shown": _suppressions(request, sending.view.now),
         "embedding": embedding,
         "embeddings": [] if embedding is None else [embedding],
-        "feelings": [] if feeling is None else [feeling],
+        "felt_names": [] if feeling is None else [sent.emotion],
+        "feeling": feeling,
         "all_weights": sum(sending.weights.values()),
         **{f"w_{channel}": weight for channel, weight in sending.weights.items()},
     }
@@ -294,11 +298,14 @@ def _build_query(
             [relation.relation_type, end(relation.source), end(relation.target)] for relation in sent.relations
         ],
         "types": sorted({relation.relation_type for relation in sent.relations}),
-        "words": "|".join(sending.signal.terms.get(target.level, ())),
+        "words": "|".join(sending.signal.terms.get(target.key, ())),
         "newest": resolved.newest.start,
         "until": resolved.newest.end,
         "plural": list(plural_ids),
     }
+    if shared["unfiltered"]:
+        k = six_queries.OVERFETCH * shared["pool"]
+        values["near"] = Search(shared["embedding"] or [], k, open_only=not target.past)
     return QueryRequest("resonance", target, _statement(target, filtered=not shared["unfiltered"]), values)
 
 
@@ -317,7 +324,7 @@ def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Res
         citizen_id=request.citizen_id,
         signal=sending.signal.sent,
         weights=dict(sending.weights),
-        levels={LEVEL_NAMES[level]: tuple(shown.get(level, ())) for level in request.query_levels},
+        levels={LEVEL_NAMES[level]: tuple(shown.get(level, ())) for level in map(level_of, request.graphs)},
         rules=ranking.active_rules(chain.from_iterable(shown.values())),
         model_calls=found.calls,
         notes=_notes(sending, found.results, found.echoes),
@@ -325,8 +332,15 @@ def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Res
     )
 
 
-def _read_echoes(result: QueryResult) -> list[Echo]:
-    return list(map(Echo.from_row, read_resonances(result.rows, result.level, result.request.known_to)))
+def _read_echoes(results: Iterable[QueryResult]) -> dict[Level, list[Echo]]:
+    """The echoes of each level, strongest first."""
+    echoes: defaultdict[Level, list[Echo]] = defaultdict(list)
+    for result in results:
+        found = read_resonances(result.rows, result.key, result.request.known_to)
+        echoes[level_of(result.key)] += map(Echo.from_row, found)
+    for of_level in echoes.values():
+        of_level.sort(key=lambda echo: -echo.resonance.resonance)
+    return dict(echoes)
 
 
 def _notes(
@@ -336,7 +350,7 @@ def _notes(
     notes = [
         *sending.signal.notes, *sending.embedding.notes, *sending.view.notes, *sending.filter_notes
     ]  # fmt: skip
-    if sent.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
+    if sending.request.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
         notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
     unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
     if results and unnamed:

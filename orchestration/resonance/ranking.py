@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from orchestration.algorithms import RELEVANCE_SHARE, jaccard, maximal_marginal_relevance
 from orchestration.ranking.plurality import DAY, split_by_week
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import Instant, to_instant
 from schemas.wave_signal import CHANNELS, Channel, ContextEdge, ContextNode, Resonance, Weights
 from substrate.emotions import normal_emotions
@@ -20,6 +20,8 @@ from substrate.store.resonance import JUST_NOW, ResonatingMemory, Triple
 
 UNSATISFIED: Final = 0.3
 """A drive with a satisfaction below this acts on the signal (002)."""
+PAIN: Final = 0.5
+"""A pain above this is an emotion and a result of the signal (002)."""
 PER_EMOTION: Final = 2
 """So many memories of each emotion are placed before all further ones (002, post-scoring)."""
 MOST_NODES: Final = 32
@@ -38,6 +40,10 @@ class Echo(NamedTuple):
     def from_row(cls, memory: ResonatingMemory) -> Echo:
         emotion = dominant_emotion(memory.resonance.memory)
         return cls(memory.resonance, emotion, memory.entity_ids, memory.links)
+
+    @property
+    def graph(self) -> GraphKey:
+        return self.resonance.memory.graph_key
 
     def ends(self) -> set[str]:
         """The ids of all memories that its nodes and edges name."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched, chain, islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions, read_result
 from orchestration.appraisal.text_signals import (
@@ -19,17 +19,16 @@ from orchestration.appraisal.text_signals import (
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.mind.state import read_state
+from orchestration.mind.state import felt_state, read_state
 from orchestration.question.lexicon import Entity, Lexicon, discriminative_terms
-from orchestration.resonance.ranking import UNSATISFIED
-from schemas.citizen import CitizenState, Drive
-from schemas.errors import Unavailable
-from schemas.memory import Level
-from schemas.temporal import Scope
-from schemas.wave_signal import Channel, Relation, Resonate, SentSignal
+from orchestration.resonance.ranking import PAIN, UNSATISFIED
+from schemas.errors import InvalidRequest, Unavailable
+from schemas.memory import GraphKey
+from schemas.mind.state import CitizenState, Drive
+from schemas.wave_signal import EMPTY_SIGNAL, Channel, Relation, Resonate, SentSignal, WindowItem
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.store.lexicon import DOCUMENT_CAP
-from substrate.store.surroundings import Surroundings, read_surroundings
+from substrate.store.surroundings import Surroundings, read_surroundings, read_words
 from substrate.text import name_key, query_words
 
 READ_WORDS: Final = 288
@@ -44,7 +43,7 @@ With the local model 9 of 16 pairs of synonyms are above it, and none of 10 pair
 and destroyed have .52, likes and hates .51, criticized and praised .48.
 """
 
-type Lexicons = Mapping[Level, Sequence[Lexicon]]
+type Lexicons = Mapping[GraphKey, Sequence[Lexicon]]
 """The lexicons of each level, one for each part of the text."""
 
 
@@ -52,13 +51,14 @@ type Lexicons = Mapping[Level, Sequence[Lexicon]]
 class PreparedSignal:
     """A signal with all that its queries need.
 
-    `text`: the text to embed. `terms`: its discriminative terms by level. `biases`: for each drive that acts,
-    factors by channel.
+    `request`: with what the state keeps, where it asked nothing. `text`: the text to embed. `terms`: its
+    discriminative terms by level. `biases`: for each drive that acts, factors by channel.
     """
 
+    request: Resonate
     sent: SentSignal
     text: str
-    terms: Mapping[Level, Sequence[str]]
+    terms: Mapping[GraphKey, Sequence[str]]
     biases: Sequence[Mapping[Channel, float]] = ()
     notes: tuple[str, ...] = ()
 
@@ -100,12 +100,19 @@ class SignalSources:
 
 
 async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedSignal:
-    """Complete the signal of a request, with the citizen's state at the moment of the view."""
-    sources = await _collect_sources(request, view, deps)
+    """Complete the signal of a request, with the citizen's state at the moment of the view.
+
+    Raises InvalidRequest when it asks nothing, and the state has nothing to ask with.
+    """
+    state = await _read_state(request, view, deps)
+    if request.asks_nothing:
+        request = with_kept(request, state, await _read_shown(state, view))
+    sources = await _collect_sources(request, state, view)
     drives = unsatisfied_drives(request, sources.state)
     named = await _find_relations(request, sources, deps)
     sent = build_signal(request, sources, drives, named.relations)
     return PreparedSignal(
+        request=request,
         sent=sent,
         text=sources.text or describe_signal(sent),
         terms={level: _search_terms(sources.text, own) for level, own in sources.lexicons.items()},
@@ -114,10 +121,40 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
     )
 
 
-async def _collect_sources(request: Resonate, view: View, deps: Deps) -> SignalSources:
+def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) -> Resonate:
+    """The request with the window, senses and focus that the state keeps, read in this order.
+
+    `texts`: the words of the memories of the window by id. A pain above `PAIN` is the emotion `hurt` with a
+    negative result (002). Raises InvalidRequest where the state keeps none of them, no emotion and no low drive.
+    """
+    shown = [item if item.id is None else _with_text(item, texts) for item in state.window]
+    senses = [WindowItem(text=sense.text) for sense in state.senses.values() if (sense.text or "").strip()]
+    low = {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
+    fields: dict[str, Any] = {"window": (*shown, *senses), "focus": state.focus, "drive_bias": low}
+    pain = state.pain
+    if pain > PAIN:
+        fields |= {"emotion": "hurt", "intensity": pain, "result": "negative"}
+    kept = request.model_copy(update=fields)
+    says = (kept.window, kept.focus, pain > PAIN, low, *state.emotion_vector.values())
+    if not any(says):
+        raise InvalidRequest(EMPTY_SIGNAL, remedy="Or keep a window or a focus: PUT /v1/citizens/{id}/state.")
+    return kept
+
+
+def _with_text(item: WindowItem, texts: Mapping[str, str]) -> WindowItem:
+    return item.model_copy(update={"text": texts.get(item.id or "")})
+
+
+async def _read_shown(state: CitizenState, view: View) -> dict[str, str]:
+    """The words of the memories in the kept window, by id; none of those that are not there any more."""
+    ids = [item.id for item in state.window if item.id is not None]
+    found = await asyncio.gather(*(read_words(target, view.scope, ids) for target in view.targets.values()))
+    return {memory_id: words for by_id in found for memory_id, words in by_id.items()}
+
+
+async def _collect_sources(request: Resonate, state: CitizenState, view: View) -> SignalSources:
     window = read_window(request)
     text = (request.query_text or "").strip() or window.text
-    state = await _read_state(request, deps, view.scope)
     lexicons = await _look_up_lexicons(window.text or text, view)
     if not request.built:
         return SignalSources(window, text, state, lexicons, [], Surroundings([], []))
@@ -198,9 +235,12 @@ def describe_signal(sent: SentSignal) -> str:
     return ". ".join([*sent.nodes, *relations, *filter(None, (sent.emotion, sent.result))])
 
 
-async def _read_state(request: Resonate, deps: Deps, scope: Scope) -> CitizenState:
+async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState:
+    """The state as it was set; where only the state is asked, also what is derived."""
+    if request.asks_nothing:
+        return await felt_state(request.citizen_id, deps, view.scope, view.now)
     if request.built or request.drive_bias:
-        return await read_state(request.citizen_id, deps, scope)
+        return await read_state(request.citizen_id, deps, view.scope)
     return CitizenState(citizen_id=request.citizen_id)
 
 

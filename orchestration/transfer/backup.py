@@ -7,9 +7,9 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from schemas.backup import HeldGraph, Manifest
 from schemas.errors import InvalidRequest, StoreMisfit
 from schemas.temporal import Instant, to_datetime
+from schemas.upkeep.backup import HeldGraph, Manifest
 from substrate.backup import files as backup
 from substrate.backup import snapshot
 from substrate.connection.pool import Connection

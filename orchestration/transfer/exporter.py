@@ -10,12 +10,15 @@ from typing import Any, Final
 from orchestration.dependencies import Deps
 from orchestration.transfer.known_at import KnownState, known_links, memory_as_known
 from orchestration.transfer.line_format import STAMPED, MemoryLines, Origin, encode, header, sort_key, vector
+from schemas.collectives import owner_of
 from schemas.errors import NotFound, Unavailable
+from schemas.memory import collective_of
 from schemas.temporal import ALL_KNOWN, BEGINNING_OF_TIME, END_OF_TIME, Instant, to_instant
 from substrate.external_sort import ExternalSorter
 from substrate.graphs.graph import Graph
 from substrate.store import archive
 from substrate.store.archive import PAST_STATE, STATE_LABELS, VECTORS, PastRecord, StoredLink, StoredNode, Trace
+from substrate.store.predictions import UNANSWERED
 
 TRIES: Final = 3
 
@@ -33,7 +36,7 @@ async def export(
     try:
         for origin in sorted(origins, key=lambda origin: origin.graph):
             if not await deps.graphs.for_reading(origin.graph):
-                raise NotFound(f"nothing was remembered for {origin.citizen_id or origin.level} yet")
+                raise NotFound(f"nothing was remembered for {owner_of(origin.key, origin.citizen_id)} yet")
             readers.append(await _read_unchanged(origin, deps, embeddings=embeddings, known_at=known_at))
     except BaseException:
         _close(readers)
@@ -109,6 +112,7 @@ class _GraphReader:
             "kind": "graph",
             "level": self._origin.level,
             "citizen_id": self._origin.citizen_id,
+            **({} if (collective := collective_of(self._origin.key)) is None else {"collective": collective}),
             **{name: stamp.pop(name) for name in STAMPED},
             "meta": stamp,
         }
@@ -228,9 +232,14 @@ class _KnownGraphReader(_GraphReader):
             past = self._state.take(properties)
             if past is not None:
                 self._add({"kind": "node", "label": PAST_STATE, "properties": past})
-        elif label in ("Receipt", "Feedback") and properties["created_at"] <= self._known_at:
+        elif (
+            label in ("Receipt", "Feedback", "ContextNote", "Prediction")
+            and properties["created_at"] <= self._known_at
+        ):
             if label == "Feedback":
                 self._feedback = max(self._feedback, properties["created_at"])
+            if label == "Prediction" and (properties.get("answered_at") or 0) > self._known_at:
+                node = node._replace(properties={name: properties[name] for name in UNANSWERED})
             super()._add_lone(node)
 
     def _add_memory(self, memory: MemoryLines) -> None:

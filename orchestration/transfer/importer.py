@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
+from orchestration.mind.stream_note import rename_stream
 from orchestration.transfer.line_format import Origin
 from orchestration.transfer.record_consistency import Line
 from orchestration.transfer.verification import EmbeddingModel, GraphLine, verify
@@ -25,7 +26,6 @@ from substrate.engine import append_log
 from substrate.engine.append_log import delete_graph
 from substrate.store import archive
 from substrate.store.archive import RowKind
-from substrate.store.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT
 
 CHECKED_AT_ONCE: Final = 500
 """Lines that are checked before other tasks of this process get a turn."""
@@ -68,7 +68,7 @@ async def import_lines(
     names = _graph_names(graphs, citizen_id)
     for name in names:
         await _check_empty(name, deps)
-    drafts = _Drafts(deps, now, total=total, progress=progress)
+    drafts = _Drafts(deps, now, citizen_id, total=total, progress=progress)
     try:
         remaining = iter(names)
         for line in verify(source(), model):
@@ -115,7 +115,7 @@ def _graph_names(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
             remedy="Leave the citizen out, or export that citizen alone.",
         )
     return [
-        Origin(origin.level, citizen_id).graph if citizen_id and origin in personal else origin.graph
+        Origin(origin.key, citizen_id).graph if citizen_id and origin in personal else origin.graph
         for origin in graphs
     ]
 
@@ -131,13 +131,19 @@ async def _check_empty(name: str, deps: Deps) -> None:
 
 
 class _Drafts:
-    """The drafts of the imported graphs. Lines are collected until there are enough for one statement."""
+    """The drafts of the imported graphs. Lines are collected until there are enough for one statement.
 
-    def __init__(self, deps: Deps, now: Instant, *, total: int, progress: Progress) -> None:
+    `citizen_id`: the new name of the only citizen of the file; None where each keeps its own.
+    """
+
+    def __init__(
+        self, deps: Deps, now: Instant, citizen_id: str | None, *, total: int, progress: Progress
+    ) -> None:
         self.counts: Counter[str] = Counter()
         self.mended = 0
         self._deps = deps
         self._now = now
+        self._citizen_id = citizen_id
         self._total = total
         self._progress = progress
         self._names: dict[str, str] = {}
@@ -157,9 +163,12 @@ class _Drafts:
         self.counts[line["kind"]] += 1
         self.mended += "mended" in line
         kind, row = _import_row(line)
+        if kind is RowKind.STREAM_NOTE and self._citizen_id is not None:
+            properties = row["properties"]
+            row = {"properties": {**properties, "id": rename_stream(properties["id"], self._citizen_id)}}
         waiting = self._waiting.setdefault(kind, [])
         waiting.append(row)
-        if len(waiting) >= (NODES_PER_STATEMENT if kind in _LARGE else LINKS_PER_STATEMENT):
+        if len(waiting) >= archive.most_rows(kind):
             await self._flush()
 
     async def finish(self) -> None:
@@ -191,7 +200,9 @@ class _Drafts:
                 continue
             if kind in (RowKind.MEMORY, RowKind.RECORD):
                 await self._embed(rows)
-            long_texts = passages.mark_long_texts(row["properties"] for row in rows) if kind in _LARGE else []
+            long_texts = (
+                passages.mark_long_texts(row["properties"] for row in rows) if kind in archive.LARGE else []
+            )
             if await archive.write_rows(self._draft, kind, rows) != len(rows):
                 raise InvalidRequest(
                     "the export cannot be imported: it lacks the memory at one end of a link",
@@ -208,10 +219,6 @@ class _Drafts:
         for (content, trace), vector in zip(missing, vectors, strict=True):
             trace["embedding"] = vector or None
             trace["emotion"] = records.felt_trace(content, content["id"], content["version"])
-
-
-_LARGE: Final = frozenset((RowKind.MEMORY, RowKind.RECORD, RowKind.RECORD_WITH_SHARED_TRACE))
-"""Kinds of rows as large as a memory: a statement takes `NODES_PER_STATEMENT` of them."""
 
 
 def _import_row(line: Line) -> ImportRow:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, level_of
 from substrate.graphs.names import graph_name
 from substrate.store.archive import PAST_STATE, PastRecord, Trace
 
@@ -22,14 +22,18 @@ _SHIFT: Final = 2**63
 
 
 class Origin(NamedTuple):
-    """The level of a graph, and the citizen whose graph it is on level N1."""
+    """A graph, and the citizen whose graph it is on level N1."""
 
-    level: Level
+    key: GraphKey
     citizen_id: str | None
 
     @property
+    def level(self) -> Level:
+        return level_of(self.key)
+
+    @property
     def graph(self) -> str:
-        return graph_name(self.level, self.citizen_id)
+        return graph_name(self.key, self.citizen_id)
 
 
 class MemoryLines(NamedTuple):

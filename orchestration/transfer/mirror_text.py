@@ -16,7 +16,7 @@ from orchestration.transfer.mirror_escapes import CONTROL, LINKS_MARK, RULE, gua
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.bitemporal import Record
 from substrate.store.mirrored import LABEL_READ
-from substrate.store.rows import shown_name
+from substrate.store.shown_names import shown_name
 
 NEW: Final = "new"
 """The id of an atom that a person adds: `## [new] Name`."""
@@ -24,8 +24,8 @@ MOST_HEADING: Final = 100
 MOST_SNIPPET: Final = 80
 
 TEXTS: Final = (
-    "name", "node_type", "goal", "resolution_state", "step", "abstraction", "result", "rule", "felt_quality",
-    "body_sensation",
+    "name", "node_type", "goal", "resolution_state", "step", "abstraction", "result", "rule", "severity",
+    "felt_quality", "body_sensation",
 )  # fmt: skip
 NUMBERS: Final = ("energy", "confidence", "importance", "intensity")
 LISTS: Final = ("tags", "buckets", "aliases")
@@ -37,7 +37,8 @@ SHOWN_ONLY: Final = ("created_at", "speaker", "source", "author", "episode_id", 
 _ORDER: Final = (
     "name", "node_type", "speaker", "tags", "buckets", "made_tags", "aliases", "valid_at", "invalid_at",
     "created_at", "energy", "confidence", EMOTIONS, "felt_quality", "body_sensation", "goal", "resolution_state",
-    "step", "importance", "intensity", "result", "rule", "abstraction", "source", "author", "episode_id", "unset",
+    "step", "importance", "intensity", "result", "rule", "severity", "abstraction", "source", "author",
+    "episode_id", "unset",
 )  # fmt: skip
 
 _JSON: Final = frozenset((*LISTS, EMOTIONS))

@@ -13,13 +13,17 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.mind.feedback import lesson_of, record_of
+from orchestration.mind.predictions import shown
 from orchestration.mind.state import state_fields, state_record
+from orchestration.mind.stream_note import unpack
 from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, sort_key
 from orchestration.transfer.record_consistency import Line, LineFault, RecordCheck, identity_of
 from schemas.base import MAX_TEXT, CitizenId, Identifier
-from schemas.citizen import StateChange
+from schemas.collectives import CollectiveId
 from schemas.errors import InvalidRequest, StoreMisfit
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, graph_key
+from schemas.mind.contexts import ContextReceipt
+from schemas.mind.state import StateChange
 from schemas.temporal import END_OF_TIME
 from substrate import stored_maps
 from substrate.store import archive, states
@@ -33,12 +37,16 @@ from substrate.store.archive import (
     RowKind,
     StoredLink,
 )
+from substrate.store.contexts import note_of
 from substrate.store.feedback import feedback_of
+from substrate.store.predictions import prediction_of
+from substrate.store.stream_notes import stored_note_of
 
 REMEDY: Final = "Take another copy of the file, or export again; nothing was imported."
 _PROPERTY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)
 _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
+_COLLECTIVE: Final[TypeAdapter[str]] = TypeAdapter(CollectiveId)
 _MAX_UNIQUE_BYTES: Final = 4096
 _MAX_MAP_BYTES: Final = 2 * MAX_TEXT
 
@@ -128,9 +136,11 @@ class _ExportCheck:
         self._embeddings = bool(line["embeddings"])
 
     def _graph(self, line: Line) -> GraphLine:
-        origin = Origin(Level(line["level"]), line["citizen_id"])
+        origin = Origin(graph_key(Level(line["level"]), line.get("collective")), line["citizen_id"])
         if origin.level is Level.N1:
             _validate("citizen_id", lambda: _CITIZEN.validate_python(origin.citizen_id))
+        if (collective := line.get("collective")) is not None:
+            _validate("collective", lambda: _COLLECTIVE.validate_python(collective))
         stamped = [line[name] for name in STAMPED]
         if stamped[0] > NEWEST_SCHEMA:
             raise LineFault(f"it comes from schema version {stamped[0]}, this Substrate has {NEWEST_SCHEMA}")
@@ -236,6 +246,12 @@ def _check_node(line: Line, level: Level) -> None:
         _check_state(line["label"], line["properties"])
     if line["label"] == RowKind.FEEDBACK:
         _check_feedback(line["properties"])
+    if line["label"] == RowKind.STREAM_NOTE:
+        unpack(*stored_note_of(line["properties"]))
+    if line["label"] == RowKind.PREDICTION:
+        _validate("prediction", lambda: shown(prediction_of(line["properties"])))
+    if line["label"] == RowKind.CONTEXT_NOTE:
+        _validate("context note", lambda: ContextReceipt(**note_of(line["properties"]).receipt))
 
 
 def _check_state(label: str, properties: Mapping[str, Any]) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from orchestration.traversal.paths import (
     Identity,
     Likeness,
-    activation_score,
     links_on,
     memories_on,
     short_name,
@@ -18,9 +16,17 @@ from orchestration.traversal.paths import (
 )
 from orchestration.traversal.probability import NO_STATE, State, traversal_probabilities
 from schemas.base import to_columns
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
+from schemas.bounded_cache import cached_within
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source, graph_key
 from schemas.stream import ActivationTiers
-from schemas.stream_parts import GraphEdge, GraphNode, Tier, TraversalGraph
+from schemas.stream_parts import (
+    GraphEdge,
+    GraphNode,
+    Tier,
+    TraversalGraph,
+    activation_score,
+    graph_content,
+)
 from substrate.emotions import normal_emotion
 from substrate.text import STOP_WORDS, name_key, stem
 
@@ -57,16 +63,16 @@ def build_graph(
     """
     memories: dict[Identity, ConsciousnessNode] = {}
     for node in nodes:
-        memories.setdefault((node.level, node.node_id), node)
+        memories.setdefault((node.graph_key, node.node_id), node)
     between = _newest_between(links, memories)
     edges = graph_edges(between, state)
-    starts = [(node.level, node.node_id) for node in tiers.focus]
+    starts = [(node.graph_key, node.node_id) for node in tiers.focus]
     paths = suggested_paths(memories, edges, starts, likeness)
     on_paths = dict.fromkeys(memories_on(paths))
     path_links = links_on(paths)
     hubs = _hubs(edges)
     themed = [memories[identity] for identity in {**dict.fromkeys(hubs), **on_paths}]
-    themed_links = [link for link in between if (link.level, link.link_id) in path_links]
+    themed_links = [link for link in between if (link.graph_key, link.link_id) in path_links]
     return TraversalGraph(
         nodes=graph_nodes(memories, tiers),
         edges=edges,
@@ -82,21 +88,15 @@ def build_graph(
 
 def graph_nodes(memories: Mapping[Identity, ConsciousnessNode], tiers: ActivationTiers) -> tuple[GraphNode, ...]:
     """The memories as nodes, in the order given. Activation is relevance after spreading, in [0, 1]."""
-    tier_of: dict[Identity, Tier] = {(node.level, node.node_id): "peripheral" for node in tiers.peripheral}
-    tier_of.update({(node.level, node.node_id): "focus" for node in tiers.focus})
+    tier_of: dict[Identity, Tier] = {(node.graph_key, node.node_id): "peripheral" for node in tiers.peripheral}
+    tier_of.update({(node.graph_key, node.node_id): "focus" for node in tiers.focus})
     columns = {
         **to_columns(list(memories.values()), _NODE_COLUMNS),
-        "content": map(_content, memories.values()),
+        "content": map(graph_content, memories.values()),
         "activation_score": map(activation_score, memories.values()),
         "activation_tier": [tier_of.get(identity, "background") for identity in memories],
     }
     return tuple(GraphNode.from_columns(len(memories), columns))
-
-
-def _content(node: ConsciousnessNode) -> str:
-    if node.speaker:
-        return f"{node.speaker}: {node.description}"
-    return f"{node.name}: {node.description}" if node.description else node.name
 
 
 def graph_edges(links: Sequence[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
@@ -113,10 +113,10 @@ def _newest_between(
 ) -> list[ConsciousnessRelationship]:
     newest: dict[Identity, ConsciousnessRelationship] = {}
     for link in links:
-        if (link.level, link.source_id) in memories and (link.level, link.target_id) in memories:
-            other = newest.get((link.level, link.link_id))
+        if (link.graph_key, link.source_id) in memories and (link.graph_key, link.target_id) in memories:
+            other = newest.get((link.graph_key, link.link_id))
             if other is None or link.created_at > other.created_at:
-                newest[link.level, link.link_id] = link
+                newest[link.graph_key, link.link_id] = link
     return list(newest.values())
 
 
@@ -131,7 +131,7 @@ def hub_nodes(edges: Iterable[GraphEdge]) -> tuple[str, ...]:
 
 
 def _hubs(edges: Iterable[GraphEdge]) -> list[Identity]:
-    ends = [(edge.level, edge.source_id, edge.target_id) for edge in edges if edge.source_id != edge.target_id]
+    ends = [(edge.graph_key, edge.source_id, edge.target_id) for edge in edges if edge.source_id != edge.target_id]
     degree = Counter((level, source) for level, source, _ in ends)
     degree.update((level, target) for level, _, target in ends)
     linked = [(-count, identity) for identity, count in degree.items() if count >= MIN_HUB_LINKS]
@@ -183,7 +183,7 @@ def _distinct_themes(phrases: Iterable[str]) -> Iterable[tuple[Stems, str]]:
     return themes.items()
 
 
-@lru_cache(maxsize=8192)
+@cached_within(4 << 20)
 def _theme(phrase: str) -> tuple[Stems, str]:
     plain = name_key(phrase)
     words = [word for word in plain.split() if word not in STOP_WORDS and not word.isdigit()]
@@ -194,18 +194,22 @@ def to_node_link(graph: TraversalGraph) -> dict[str, Any]:
     """The graph in NetworkX's node-link form, ready for JSON; `networkx.node_link_graph(data, edges="edges")`
     reads it.
 
-    An id is unique only within its level, so a node is named `N1:id`; the key of an edge is its link id. `weight`
+    An id is unique only within its graph, so a node is named `N1:id`; the key of an edge is its link id. `weight`
     of an edge is not set, because NetworkX takes it for a distance; ask for `traversal_weight` by name.
     """
     data = graph.model_dump(mode="json")
-    nodes = [{"id": f"{node['level']}:{node['node_id']}", **node} for node in data.pop("nodes")]
+    nodes = [{"id": _node_link_id(node, "node_id"), **node} for node in data.pop("nodes")]
     edges = [
         {
-            "source": f"{edge['level']}:{edge['source_id']}",
-            "target": f"{edge['level']}:{edge['target_id']}",
+            "source": _node_link_id(edge, "source_id"),
+            "target": _node_link_id(edge, "target_id"),
             "key": edge["edge_id"],
             **edge,
         }
         for edge in data.pop("edges")
     ]
     return {"directed": True, "multigraph": True, "graph": data, "nodes": nodes, "edges": edges}
+
+
+def _node_link_id(part: Mapping[str, Any], field: str) -> str:
+    return f"{graph_key(part['level'], part['collective'])}:{part[field]}"

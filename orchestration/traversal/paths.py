@@ -27,8 +27,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from orchestration.algorithms import jaccard
-from schemas.memory import ConsciousnessNode, Level, ResolutionState
-from schemas.stream_parts import GraphEdge, TraversalPath
+from schemas.memory import ConsciousnessNode, GraphKey, ResolutionState
+from schemas.stream_parts import GraphEdge, TraversalPath, activation_score
 from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.text import stems
 
@@ -46,8 +46,8 @@ STATE_NAMES: Final = {
     ResolutionState.BLOCKED: "Blocked",
 }
 
-type Identity = tuple[Level, str]
-type Likeness = Mapping[tuple[Level, str, str], float]
+type Identity = tuple[GraphKey, str]
+type Likeness = Mapping[tuple[GraphKey, str, str], float]
 """Cosine of the embeddings of two memories of a level, under either order of their ids."""
 type _Walk = tuple[int, ...]
 """The memories of a path, as places in `_Web.identities`."""
@@ -66,11 +66,6 @@ class _Web(NamedTuple):
 
     def edge(self, one: int, other: int) -> GraphEdge:
         return self.edges[(one, other) if one < other else (other, one)]
-
-
-def activation_score(node: ConsciousnessNode) -> float:
-    """Relevance after spreading, in [0, 1]."""
-    return max(0.0, min(1.0, node.relevance_score))
 
 
 def suggested_paths(
@@ -102,7 +97,7 @@ def _web(nodes: Iterable[Identity], edges: Iterable[GraphEdge]) -> _Web:
     place = {identity: number for number, identity in enumerate(identities)}
     strongest: dict[tuple[int, int], GraphEdge] = {}
     for edge in edges:
-        source, target = place[edge.level, edge.source_id], place[edge.level, edge.target_id]
+        source, target = place[edge.graph_key, edge.source_id], place[edge.graph_key, edge.target_id]
         pair = (source, target) if source < target else (target, source)
         parallel = strongest.get(pair)
         if source != target and (parallel is None or _by_strength(edge) < _by_strength(parallel)):
@@ -193,7 +188,7 @@ def _path(
     ids = "\n".join((*(memory.node_id for memory in memories), *(edge.edge_id for edge in edges)))
     coherence = [_likeness(one, other, likeness) for one, other in pairwise(memories)]
     return TraversalPath(
-        path_id=f"{memories[0].level}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
+        path_id=f"{memories[0].graph_key}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
         path_nodes=tuple(memory.node_id for memory in memories),
         path_edges=tuple(edge.edge_id for edge in edges),
         total_activation=round(sum(activation_score(memory) for memory in memories), 6),
@@ -204,26 +199,26 @@ def _path(
     )
 
 
-def level_of(path: TraversalPath) -> Level:
-    """The level of a path, which its id begins with."""
-    return Level(path.path_id.partition("-")[0])
+def graph_of(path: TraversalPath) -> GraphKey:
+    """The graph of a path, which its id begins with."""
+    return path.path_id.rpartition("-")[0]
 
 
 def memories_on(paths: Iterable[TraversalPath]) -> list[Identity]:
     """The memories of the paths, path by path."""
-    return [(level_of(path), node_id) for path in paths for node_id in path.path_nodes]
+    return [(graph_of(path), node_id) for path in paths for node_id in path.path_nodes]
 
 
-def links_on(paths: Iterable[TraversalPath]) -> set[tuple[Level, str]]:
+def links_on(paths: Iterable[TraversalPath]) -> set[tuple[GraphKey, str]]:
     """The links of the paths, by level and id."""
-    return {(level_of(path), link_id) for path in paths for link_id in path.path_edges}
+    return {(graph_of(path), link_id) for path in paths for link_id in path.path_edges}
 
 
 def _likeness(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness) -> float:
     """The likeness of two memories, in [0, 1]: the cosine given, else the Jaccard coefficient of their stems."""
-    given = likeness.get((one.level, one.node_id, other.node_id))
+    given = likeness.get((one.graph_key, one.node_id, other.node_id))
     if given is None:
-        given = likeness.get((one.level, other.node_id, one.node_id))
+        given = likeness.get((one.graph_key, other.node_id, one.node_id))
     if given is not None:
         return max(0.0, min(1.0, given))
     return jaccard(stems(lexical_text(one)), stems(lexical_text(other)))

@@ -19,7 +19,7 @@ from orchestration.validation import (
 from orchestration.writing.passages import cut, is_long
 from schemas.base import DEEPEST, MAX_TEXT
 from schemas.commands import Correct, Retract
-from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level, ResolutionState
+from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, GraphKey, ResolutionState, graph_fields
 from schemas.temporal import END_OF_TIME, Instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, RetractLink, ReviseLink, Severity
 from schemas.validation import ValidationResult
@@ -59,19 +59,19 @@ _JSON: Final = ("emotion_vector", "sensory_details")
 class SweptGraph(NamedTuple):
     """The graph to sweep; `embedded` is True when it was written with an embedding model."""
 
-    level: Level
+    key: GraphKey
     citizen_id: str | None
     embedded: bool = True
 
     def fields(self) -> dict[str, Any]:
         """Return the fields that name the graph in a repair task."""
-        return {"level": self.level, "citizen_id": self.citizen_id}
+        return {**graph_fields(self.key), "citizen_id": self.citizen_id}
 
 
 def build_finding(kind: Kind, graph: SweptGraph, identity: str, message: str, *, repair: Any = None) -> Finding:
     """Build a finding with the severity of its kind."""
     return Finding(
-        kind=kind, severity=SEVERITY[kind], level=graph.level, id=identity, message=message, repair=repair
+        kind=kind, severity=SEVERITY[kind], **graph_fields(graph.key), id=identity, message=message, repair=repair
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.upkeep.clusters import NEXT, Cluster
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
-from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
+from schemas.memory import GENERALISATION, ConsciousnessNode, GraphKey, Source, graph_fields
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import normal_emotions
 from substrate.text import count_of
@@ -47,11 +47,11 @@ class Told(NamedTuple):
 class Place(NamedTuple):
     """The graph of a generalisation."""
 
-    level: Level
+    key: GraphKey
     citizen_id: str | None
 
     def fields(self) -> dict[str, Any]:
-        return {"level": self.level, "citizen_id": self.citizen_id, "source": Source.UPKEEP}
+        return {**graph_fields(self.key), "citizen_id": self.citizen_id, "source": Source.UPKEEP}
 
 
 class Standing(NamedTuple):

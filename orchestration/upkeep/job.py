@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from orchestration.dependencies import Deps
 from schemas.commands import Command
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, level_of
 from schemas.temporal import Instant
 from schemas.upkeep.runs import JobName
 from substrate.graphs.graph import Graph
@@ -32,7 +32,7 @@ class JobContext:
     """
 
     deps: Deps
-    level: Level
+    key: GraphKey
     citizen_id: str | None
     run_id: str
     now: Instant
@@ -44,8 +44,12 @@ class JobContext:
         return self.run_id == DRY_RUN
 
     @property
+    def level(self) -> Level:
+        return level_of(self.key)
+
+    @property
     def graph(self) -> Graph:
-        return self.deps.graph(graph_name(self.level, self.citizen_id))
+        return self.deps.graph(graph_name(self.key, self.citizen_id))
 
 
 class Page(NamedTuple):

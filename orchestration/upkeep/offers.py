@@ -16,7 +16,7 @@ from substrate.store.offers import keep_declined
 
 async def list_offers(request: OffersRequest, deps: Deps, now: Instant) -> OffersAnswer:
     """The open offers of a graph, the newest memory first; none for a graph that does not exist."""
-    found = await find_open(Whose(request.level, request.citizen_id), deps, now)
+    found = await find_open(Whose(request.graph_key, request.citizen_id), deps, now)
     offers = tuple(each.offer for each in found[: request.limit])
     return OffersAnswer(offers=offers, further=len(found) - len(offers))
 

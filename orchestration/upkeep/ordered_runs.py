@@ -13,8 +13,9 @@ from orchestration.upkeep.job import Job, JobContext
 from orchestration.upkeep.rounds import OnRun, place_of
 from orchestration.upkeep.runner import Place, Watch, is_run_in, run_job, show_job, upkeep_deps, view
 from orchestration.upkeep.undoing import undo_run
+from schemas.collectives import owner_of
 from schemas.errors import InvalidRequest, NotFound
-from schemas.memory import Level
+from schemas.memory import Level, graph_key
 from schemas.upkeep.runs import JobInfo, JobName, OwnUpkeep, Run, RunRequest, RunsQuery
 from substrate.connection.errors import GraphMissing
 from substrate.store import idleness, lease, runs
@@ -109,6 +110,11 @@ def _fenced(watch: Watch, held: lease.Held) -> Watch:
 async def _places(request: RunRequest, deps: Deps) -> list[Place]:
     names = await deps.graphs.existing()
     places = list(map(place_of, names))
+    if request.collective is not None:
+        collective = Place(graph_key(Level.N2, request.collective))
+        if collective not in places:
+            raise NotFound(f"nothing was remembered for {owner_of(collective.key, None)} yet")
+        return [collective]
     if request.citizen_id is None:
         return [place for place in places if request.levels is None or place.level in request.levels]
     levels = request.levels or (Level.N1,)
@@ -155,6 +161,8 @@ def _is_asked(place: Place, query: RunsQuery) -> bool:
     """With a citizen alone: its own graph; with a level alone: all graphs of the level."""
     if query.level is None:
         return query.citizen_id in (None, place.citizen_id)
+    if query.collective is not None:
+        return place.key == graph_key(Level.N2, query.collective)
     return place.level is query.level and (query.level is not Level.N1 or place.citizen_id == query.citizen_id)
 
 

@@ -8,7 +8,7 @@ from orchestration.dependencies import Deps
 from orchestration.upkeep.quality_series import fallen_from, summarise, thin_out
 from orchestration.upkeep.sweep import Progress, no_progress, sweep
 from schemas.errors import SubstrateError
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, graph_fields
 from schemas.temporal import Instant, to_datetime
 from schemas.upkeep.findings import SweepAnswer, SweepReport, SweepRequest
 from schemas.upkeep.quality import MOST_SUMMARIES, QualityAnswer, QualitySeries, QualitySummary
@@ -31,11 +31,11 @@ async def sweep_and_keep(
         return answer
     notes = []
     for report in answer.reports:
-        graph = deps.graph(graph_name(report.level, report.citizen_id))
+        graph = deps.graph(graph_name(report.graph_key, report.citizen_id))
         try:
             await keep_report(graph, report, now, summary_id=f"sweep-{now}")
         except SubstrateError as error:
-            notes.append(f"the summary of {report.level} was not kept: {error.detail}")
+            notes.append(f"the summary of {report.graph_key} was not kept: {error.detail}")
     return answer.model_copy(update={"notes": tuple(notes)})
 
 
@@ -59,12 +59,14 @@ async def keep_report(graph: Graph, report: SweepReport, now: Instant, *, summar
     return 1
 
 
-async def read_series(graph: Graph, level: Level, citizen_id: str | None, limit: int) -> QualitySeries:
+async def read_series(graph: Graph, key: GraphKey, citizen_id: str | None, limit: int) -> QualitySeries:
     """The newest summaries of a graph, oldest first; empty when it does not exist or was never swept."""
     stored = await store.read_summaries(graph, MOST_SUMMARIES)
     summaries = tuple(QualitySummary.model_validate(each.summary) for each in stored)
     fallen = fallen_from(summaries)
-    return QualitySeries(level=level, citizen_id=citizen_id, summaries=summaries[-limit:], fallen_from=fallen)
+    return QualitySeries(
+        **graph_fields(key), citizen_id=citizen_id, summaries=summaries[-limit:], fallen_from=fallen
+    )
 
 
 async def read_last_summary(graph: Graph) -> QualitySummary | None:
@@ -74,11 +76,11 @@ async def read_last_summary(graph: Graph) -> QualitySummary | None:
 
 
 async def read_quality(
-    levels: Sequence[Level], citizen_id: str | None, deps: Deps, *, limit: int
+    graphs: Sequence[GraphKey], citizen_id: str | None, deps: Deps, *, limit: int
 ) -> QualityAnswer:
     """The series of each graph. Raises Unavailable when the engine does not answer."""
     series = []
-    for level in levels:
-        owner = citizen_id if level is Level.N1 else None
-        series.append(await read_series(deps.graph(graph_name(level, owner)), level, owner, limit))
+    for key in graphs:
+        owner = citizen_id if key == Level.N1 else None
+        series.append(await read_series(deps.graph(graph_name(key, owner)), key, owner, limit))
     return QualityAnswer(series=tuple(series))

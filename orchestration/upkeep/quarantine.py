@@ -18,13 +18,13 @@ from orchestration.dependencies import Deps
 from orchestration.upkeep.quarantine_rules import PREFIX, Suspect
 from orchestration.upkeep.quarantine_search import Decision, Search
 from orchestration.writing import atomic
+from schemas.collectives import GraphRequest, owner_of
 from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, StoreTimeout
-from schemas.memory import Source
+from schemas.memory import Source, graph_fields
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, to_datetime, to_instant
 from schemas.upkeep.quarantine import (
     MOST_THINGS,
-    GraphRequest,
     Quarantine,
     QuarantineChange,
     QuarantinedThing,
@@ -97,7 +97,7 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
     order = await _order(request, deps, writer)
     before = await read_clock(order.graph, now)
     shown = Quarantine(
-        level=request.level,
+        **graph_fields(request.graph_key),
         citizen_id=request.citizen_id,
         status="dry_run" if request.dry_run else "nothing",
         request=request,
@@ -197,7 +197,7 @@ async def read_quarantine(quarantine_id: str, request: GraphRequest, deps: Deps)
 
 async def list_quarantines(request: GraphRequest, deps: Deps) -> QuarantinesAnswer:
     """The quarantines of a graph, the newest first; none where nothing was remembered."""
-    name = graph_name(request.level, request.citizen_id)
+    name = graph_name(request.graph_key, request.citizen_id)
     if not await deps.graphs.for_reading(name):
         return QuarantinesAnswer()
     stored = await store.read_quarantines(deps.graph(name))
@@ -206,9 +206,9 @@ async def list_quarantines(request: GraphRequest, deps: Deps) -> QuarantinesAnsw
 
 
 async def _order(request: GraphRequest, deps: Deps, writer: Writer) -> _Order:
-    name = graph_name(request.level, request.citizen_id)
+    name = graph_name(request.graph_key, request.citizen_id)
     if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {request.citizen_id or request.level} yet")
+        raise NotFound(f"nothing was remembered for {owner_of(request.graph_key, request.citizen_id)} yet")
     by = request.by if isinstance(request, QuarantineChange) else Source.CITIZEN
     return _Order(deps.graph(name), deps, request, by, writer)
 
@@ -251,7 +251,7 @@ def _command(decision: Decision, command_id: str, order: _Order) -> ChangeComman
 
 def _fields(record_id: str, command_id: str, order: _Order) -> dict[str, Any]:
     request = order.request
-    scope = {"level": request.level, "citizen_id": request.citizen_id, "source": order.by}
+    scope = {**graph_fields(request.graph_key), "citizen_id": request.citizen_id, "source": order.by}
     return {**scope, "id": record_id, "command_id": command_id}
 
 

@@ -23,7 +23,15 @@ from substrate.graphs import reembedding
 from substrate.graphs.graph import Graph
 from substrate.graphs.migrations import migrate
 from substrate.graphs.reembedding import EmbeddingTarget, TracedGroup, UntracedRecord
-from substrate.graphs.registry import CLEARING, FILLING, STAMP_VALID_S, Stamp, existing_graphs, read_stamp
+from substrate.graphs.registry import (
+    CLEARING,
+    FILLING,
+    STAMP_VALID_S,
+    Stamp,
+    existing_graphs,
+    note_adapter,
+    read_stamp,
+)
 from substrate.inference.embeddings import Embedder
 from substrate.store import reader
 
@@ -113,7 +121,11 @@ async def _stamp(run: Reembedding, graph: Graph) -> Stamp:
     if stamp is None:
         raise Unavailable(f"graph {graph.name} was removed while it was re-embedded", remedy="Run it again.")
     await migrate(graph, stamp.schema_version)
-    run.connection.generations[graph.name] = 1 - stamp.generation if _has_target(run, stamp) else stamp.generation
+    stamp = await read_stamp(graph) or stamp
+    run.connection.use_generation(
+        graph.name, 1 - stamp.generation if _has_target(run, stamp) else stamp.generation
+    )
+    note_adapter(run.connection, graph.name, stamp)
     return stamp
 
 
@@ -162,7 +174,11 @@ async def _fill_passages(run: Reembedding, graph: Graph) -> None:
         after = page[-1].internal_id
         vectors = await run.embedder.embed_texts([passage.text for passage in page])
         rows = [
-            {"handle": passage.handle, "embedding": set_apart(vector, passage.handle) or None}
+            {
+                "memory_id": passage.memory_id,
+                "handle": passage.handle,
+                "embedding": set_apart(vector, passage.handle) or None,
+            }
             for passage, vector in zip(page, vectors, strict=True)
         ]
         if not await reembedding.add_passage_traces(graph, run.target, rows):
@@ -211,7 +227,7 @@ async def _clear(run: Reembedding, graph: Graph) -> None:
     stamp = await _stamp(run, graph)
     if stamp.other_state != CLEARING:
         return
-    run.connection.generations[graph.name] = stamp.generation
+    run.connection.use_generation(graph.name, stamp.generation)
     for query in reembedding.CLEARING_QUERIES:
         begun = time.perf_counter()
         while await reembedding.clear_traces(graph, query):

@@ -11,9 +11,10 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.writing import passage_filling, passages, records
 from orchestration.writing.changes import lower_source
+from schemas.collectives import owner_of
 from schemas.commands import Correct, Retract, Writer
 from schemas.errors import NotFound
-from schemas.memory import Level, Source
+from schemas.memory import GraphKey, Source, graph_fields
 from schemas.temporal import Instant
 from schemas.upkeep import (
     ApplyCommand,
@@ -46,7 +47,7 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
     answer, StoreMisfit when the graph has another schema or other embeddings.
     """
     target = task.command if isinstance(task, ApplyCommand) else task
-    graph = await _existing_graph(target.level, target.citizen_id, deps)
+    graph = await _existing_graph(target.graph_key, target.citizen_id, deps)
     if isinstance(task, ApplyCommand):
         return await _apply_command(graph, task, deps, now, writer=writer)
     if isinstance(task, ReEmbed):
@@ -57,15 +58,15 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
         done = await _revise_link(graph, task, now, writer)
     status: Any = "done" if done else "gone"
     return RepairOutcome(
-        action=task.action, status=status, level=task.level, id=task.id, detail="" if done else GONE
+        action=task.action, status=status, **graph_fields(task.graph_key), id=task.id, detail="" if done else GONE
     )
 
 
-async def _existing_graph(level: Level, citizen_id: str | None, deps: Deps) -> Graph:
+async def _existing_graph(key: GraphKey, citizen_id: str | None, deps: Deps) -> Graph:
     """Open the graph. Raises NotFound when it does not exist: a repair creates none."""
-    name = graph_name(level, citizen_id)
+    name = graph_name(key, citizen_id)
     if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {citizen_id or level} yet")
+        raise NotFound(f"nothing was remembered for {owner_of(key, citizen_id)} yet")
     return deps.graph(name)
 
 
@@ -78,7 +79,7 @@ async def _apply_command(
     return RepairOutcome(
         action=task.action,
         status="refused" if refused else "done",
-        level=task.command.level,
+        **graph_fields(task.command.graph_key),
         id=task.command.id,
         detail="; ".join(receipt.faults),
         problem=receipt.problem,

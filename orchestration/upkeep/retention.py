@@ -9,10 +9,10 @@ from orchestration.dependencies import Deps
 from orchestration.upkeep import retention_rules as rules
 from orchestration.upkeep.retention_rules import NewestCut, Place, Row
 from orchestration.writing.changes import may_change, record_source
+from schemas.collectives import GraphRequest, owner_of
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Instant
-from schemas.upkeep.quarantine import GraphRequest
 from schemas.upkeep.retention import (
     MOST_SHOWN,
     PoliciesAnswer,
@@ -92,7 +92,7 @@ async def read_policies(graph: Graph) -> list[Policy]:
 
 async def list_policies(request: GraphRequest, deps: Deps) -> PoliciesAnswer:
     """The policies of a graph; none where nothing was remembered."""
-    name = graph_name(request.level, request.citizen_id)
+    name = graph_name(request.graph_key, request.citizen_id)
     if not await deps.graphs.for_reading(name):
         return PoliciesAnswer()
     return PoliciesAnswer(policies=tuple(await read_policies(deps.graph(name))))
@@ -137,9 +137,9 @@ async def remove_policy(name: str, request: GraphRequest, deps: Deps) -> Policy:
 
 
 async def _graph(request: GraphRequest, deps: Deps) -> Graph:
-    name = graph_name(request.level, request.citizen_id)
+    name = graph_name(request.graph_key, request.citizen_id)
     if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {request.citizen_id or request.level} yet")
+        raise NotFound(f"nothing was remembered for {owner_of(request.graph_key, request.citizen_id)} yet")
     return deps.graph(name)
 
 

@@ -21,7 +21,7 @@ from orchestration.writing.atomic import name_command
 from orchestration.writing.receipts import command_name
 from schemas.commands import Command, WriteReceipt
 from schemas.errors import SubstrateError
-from schemas.memory import Level, Source
+from schemas.memory import GraphKey, Level, Source, graph_fields, level_of
 from schemas.temporal import Instant, to_datetime, to_instant
 from schemas.upkeep.runs import Run
 from substrate.connection.errors import GraphMissing
@@ -46,12 +46,16 @@ async def _no_rest() -> None:
 class Place(NamedTuple):
     """A graph in which upkeep works."""
 
-    level: Level
+    key: GraphKey
     citizen_id: str | None = None
 
     @property
+    def level(self) -> Level:
+        return level_of(self.key)
+
+    @property
     def graph(self) -> str:
-        return graph_name(self.level, self.citizen_id)
+        return graph_name(self.key, self.citizen_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +278,7 @@ def view(record: RunRecord, place: Place, *, dry_run: bool = False, shown: tuple
         {
             **{name: getattr(record, name) for name in _SHOWN_FIELDS},
             **{name: None if time is None else to_datetime(time) for name, time in times.items()},
-            "level": place.level,
+            **graph_fields(place.key),
             "citizen_id": place.citizen_id,
             "dry_run": dry_run,
             "shown": shown,

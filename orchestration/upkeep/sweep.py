@@ -30,11 +30,12 @@ from orchestration.upkeep.metadata_quality import MetadataQuality
 from orchestration.validation import given_of_link
 from orchestration.writing.passages import LONG
 from schemas.errors import InvalidRequest
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, graph_fields
 from schemas.upkeep import Finding, GraphCounts, Kind, SweepAnswer, SweepReport, SweepRequest
+from substrate.graphs import filling
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.graphs.registry import read_stamp
+from substrate.graphs.registry import note_adapter, read_stamp
 from substrate.store import passages, reader, upkeep
 from substrate.store.upkeep import MemoryRow, RecordRow, Share
 
@@ -99,6 +100,8 @@ class Sweep:
         self.swept = swept
         self.graph = graph
         self.ledger = Ledger(listed, repairable=repairable)
+        self.repairable = repairable
+        self.dimension = 0
         self.quality = MetadataQuality(listed)
         self.digests = text_quality.Digests()
         self.pages = self.nodes = self.links = 0
@@ -113,7 +116,7 @@ class Sweep:
 
     def report(self, counts: GraphCounts, seconds: float) -> SweepReport:
         return SweepReport(
-            level=self.swept.level,
+            **graph_fields(self.swept.key),
             citizen_id=self.swept.citizen_id,
             counts=counts,
             findings_by_kind=self.ledger.by_kind(),
@@ -142,47 +145,46 @@ async def sweep(request: SweepRequest, deps: Deps, progress: Progress = no_progr
     if request.limit is not None:
         return await _sweep_batch(request, request.limit, deps)
     reports = []
-    for level in request.chosen():
-        swept = await _sweep_graph(request, level, Batch(), deps, progress=progress)
+    for key in request.chosen():
+        swept = await _sweep_graph(request, key, Batch(), deps, progress=progress)
         reports.append(swept.report)
     return SweepAnswer(reports=tuple(reports))
 
 
 async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps) -> SweepAnswer:
-    """Sweep the batch after `after`. After the last batch of a level, `next` is the start of the next level."""
-    levels = request.chosen()
-    name, _, first = (request.after or f"{levels[0]}:0").partition(":")
-    level = Level(name)
-    if level not in levels:
-        raise InvalidRequest(f"after: {level} is not among the levels of this sweep, {', '.join(levels)}")
-    report, last = await _sweep_graph(request, level, Batch(int(first) - 1, limit), deps)
-    later_levels = levels[levels.index(level) + 1 :]
-    next_level = f"{later_levels[0]}:0" if later_levels else None
-    return SweepAnswer(reports=(report,), next=next_level if last is None else f"{level}:{last + 1}")
+    """Sweep the batch after `after`. After the last batch of a graph, `next` is the start of the next one."""
+    graphs = request.chosen()
+    key, _, first = (request.after or f"{graphs[0]}:0").rpartition(":")
+    if key not in graphs:
+        raise InvalidRequest(f"after: {key} is not among the levels of this sweep, {', '.join(graphs)}")
+    report, last = await _sweep_graph(request, key, Batch(int(first) - 1, limit), deps)
+    later = graphs[graphs.index(key) + 1 :]
+    next_graph = f"{later[0]}:0" if later else None
+    return SweepAnswer(reports=(report,), next=next_graph if last is None else f"{key}:{last + 1}")
 
 
 async def _sweep_graph(
-    request: SweepRequest, level: Level, batch: Batch, deps: Deps, *, progress: Progress = no_progress
+    request: SweepRequest, key: GraphKey, batch: Batch, deps: Deps, *, progress: Progress = no_progress
 ) -> _SweptBatch:
     """Sweep a batch of a graph. Changes made meanwhile may or may not be seen."""
     begun = time.perf_counter()
-    citizen_id = request.citizen_id if level is Level.N1 else None
-    graph = deps.graph(graph_name(level, citizen_id))
-    run = await open_sweep(level, citizen_id, deps, listed=request.findings_per_kind)
+    citizen_id = request.citizen_id if key == Level.N1 else None
+    graph = deps.graph(graph_name(key, citizen_id))
+    run = await open_sweep(key, citizen_id, deps, listed=request.findings_per_kind)
     if run is None:
-        return _SweptBatch(SweepReport(level=level, citizen_id=citizen_id), None)
+        return _SweptBatch(SweepReport(**graph_fields(key), citizen_id=citizen_id), None)
     counts = GraphCounts(**(await reader.counts(graph))._asdict())
     last = await _sweep_pages(run, batch, lambda: progress(run.nodes, counts.memories))
     await _find_duplicates(run)
     return _SweptBatch(run.report(counts, time.perf_counter() - begun), last)
 
 
-async def open_sweep(level: Level, citizen_id: str | None, deps: Deps, *, listed: int) -> Sweep | None:
+async def open_sweep(key: GraphKey, citizen_id: str | None, deps: Deps, *, listed: int) -> Sweep | None:
     """A sweep that has read nothing yet; None when the graph does not exist.
 
     `listed`: how many findings of each kind it lists. Raises StoreMisfit for a schema that is not ours.
     """
-    graph = deps.graph(graph_name(level, citizen_id))
+    graph = deps.graph(graph_name(key, citizen_id))
     stamp = await read_stamp(graph)
     if stamp is None:
         return None
@@ -190,9 +192,11 @@ async def open_sweep(level: Level, citizen_id: str | None, deps: Deps, *, listed
     if fits:
         await deps.graphs.for_reading(graph.name)  # raises for a schema that is not ours
     else:
-        deps.connection.generations[graph.name] = stamp.generation
-    swept = SweptGraph(level, citizen_id, embedded=stamp.dimension > 0)
+        deps.connection.use_generation(graph.name, stamp.generation)
+        note_adapter(deps.connection, graph.name, stamp)
+    swept = SweptGraph(key, citizen_id, embedded=stamp.dimension > 0)
     run = Sweep(swept, graph, listed, repairable=fits)
+    run.dimension = deps.graphs.dimension
     if not fits:
         models = f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}"
         message = f"{models}: run `substrate reembed`"
@@ -237,6 +241,9 @@ async def finish_sweep(run: Sweep) -> SweepReport:
 
 
 async def _find_strays(run: Sweep) -> None:
+    if run.repairable:
+        await filling.drop_orphans(run.graph)
+        await filling.fill(run.graph, run.dimension)
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 
 

@@ -15,7 +15,7 @@ from orchestration import insertion
 from orchestration.upkeep.job import Job, JobContext
 from orchestration.upkeep.runner import Watch
 from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, WriteReceipt
-from schemas.memory import Level, Source
+from schemas.memory import GraphKey, Source, graph_fields
 from schemas.temporal import to_datetime
 from substrate.store import reader, runs
 from substrate.store.rows import StoredReceipt
@@ -74,7 +74,7 @@ async def _undo_page(changes: list[Change], record: RunRecord, context: JobConte
         await runs.write_journal(context.graph, record, page_name(record.id, "undo"), _rows(applied, record.id))
     for change in applied:
         progress.done.add(change.command_id)
-        target = Target(context.level, context.citizen_id, progress.versions.get(change.target))
+        target = Target(context.key, context.citizen_id, progress.versions.get(change.target))
         command = undoing(change, stored[change.command_id], record.id, target)
         [answer] = await insertion.apply([command], context.deps, await context.deps.connection.now())
         _take_answer(change, answer, progress)
@@ -108,7 +108,7 @@ def _take_answer(change: Change, answer: WriteReceipt, progress: _Progress) -> N
 class Target(NamedTuple):
     """The graph of a change, and the version of its memory or link; None when it is that of its receipt."""
 
-    level: Level
+    key: GraphKey
     citizen_id: str | None = None
     version: int | None = None
 
@@ -117,7 +117,7 @@ def undoing(change: Change, receipt: StoredReceipt, run_id: str, target: Target)
     """The command that takes one change back, by the source that made it."""
     common: dict[str, Any] = {
         "command_id": undo_id(change, run_id),
-        "level": target.level,
+        **graph_fields(target.key),
         "citizen_id": target.citizen_id,
         "id": change.target,
         "source": Source(change.source or Source.UPKEEP),

@@ -19,11 +19,21 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
+from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
+from orchestration.mind.appetite import pressure_now
 from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state
+from orchestration.ranking.activation import in_order
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import with_plurality
-from orchestration.stream_completion import StageTimer, complete, let_others_run, read_on_mind
+from orchestration.stream_completion import (
+    StageTimer,
+    complete,
+    known_scope,
+    let_others_run,
+    read_contested,
+    read_on_mind,
+)
 from orchestration.traversal.probability import State
 from orchestration.waking.offer_rules import Whose
 from orchestration.waking.open_offers import find_open
@@ -31,10 +41,10 @@ from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.recollection import Recollection, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
-from schemas.citizen import CitizenState
 from schemas.errors import StoreTimeout
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
+from schemas.mind.state import CitizenState
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import Instant, Scope, to_datetime
@@ -46,20 +56,26 @@ OFFERS_SHOWN: Final = 3
 
 
 async def retrieve_consciousness_context_from_state(
-    state: StateBasedRetrieval, deps: Deps, now: Instant
+    state: StateBasedRetrieval, deps: Deps, now: Instant, *, recall: Recall | None = None
 ) -> ConsciousnessStream:
     """The stream for a state (003, component 1); resolution patterns come highest discovery energy first.
 
     Raises as `retrieve_consciousness_context` does. A level without a graph is empty; a query that fails or is
     late is named in `degraded`. Without emotions no query by emotion is sent, and a note says so.
+    `recall`: what it found when it was asked at `now` before, as for a question.
     """
     timer = StageTimer()
     notes: list[str] = []
     scope = Scope.resolve_datetimes(state.as_of_time, state.known_at, now)
-    view = await open_view(state.citizen_id, state.query_levels, scope, deps, now=now)
+    scope = scope if recall is None else recall.scope
+    view = await open_view(state.citizen_id, state.graphs, scope, deps, now=now)
+    view = view._replace(recall=recall)
     timer.end("open")
-    whole = await _whole_state(state, scope, deps, now)
-    waking = _waking_state(state, whole, scope, deps.half_life_days)
+    then = None if recall is None else recall.state
+    whole = await _whole_state(state, scope, deps, now) if then is None else then
+    pressure = await _pressure(state, whole, view)
+    state = state.model_copy(update={"reality_pressure": pressure})
+    waking = _waking_state(state, whole, scope, deps.half_life_days, pressure=pressure)
     timer.end("state")
     meaning, filtered = await asyncio.gather(
         embed_goal(waking, view, deps, notes), read_filters(state.filters, view)
@@ -67,7 +83,7 @@ async def retrieve_consciousness_context_from_state(
     cue = await prepare_cue(state, waking, view, deps, meaning=meaning, fewest=filtered.fewest)
     timer.end("embed")
     async with deps.connection.questions.turn():
-        asked = build_queries(state, waking, view, meaning)
+        asked = as_recalled(build_queries(state, waking, view, meaning), recall)
         answered = await run_all([*asked, *cue.requests])
         results = answered[: len(asked)]
         recollection = await recollect(
@@ -83,6 +99,8 @@ async def retrieve_consciousness_context_from_state(
         activation = activate(candidates, scores, waking, recollection.parts)
         if state.plurality is not None:
             activation = with_plurality(activation, candidates.memories, state.plurality, waking.moment)
+        if recall is not None:
+            activation = in_order(activation, recall.order)
         await let_others_run()
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
@@ -96,14 +114,16 @@ async def retrieve_consciousness_context_from_state(
             offers=offers,
             decay=Decay(deps.half_lives, waking.moment),
         )
-        report = replace(report, on_mind=await read_on_mind(state, activation, view))
+        contested = await read_contested(state, candidates, activation, view)
+        report = replace(report, on_mind=await read_on_mind(state, activation, view), contested=contested)
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
         stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
         await let_others_run()
         timer.end("assembly")
         if state.as_of_time is not None:
             state = state.model_copy(update={"current_energy": waking.energy})
-        return await complete(stream, state, view, deps, timer=timer)
+        found = Recall(known_scope(view, candidates), take_hits(answered), take_words(cue.lexicons), (), whole)
+        return await complete(stream, state, view, deps, timer=timer, found=found)
 
 
 async def _whole_state(state: StateBasedRetrieval, scope: Scope, deps: Deps, now: Instant) -> CitizenState:
@@ -176,8 +196,15 @@ def _notes(state: StateBasedRetrieval, waking: WakingState, view: View) -> list[
     return notes
 
 
+async def _pressure(state: StateBasedRetrieval, whole: CitizenState, view: View) -> float:
+    """The reality pressure: that of the request, else the kept one, else from what is due, else .5."""
+    if state.reality_pressure is not None:
+        return state.reality_pressure
+    return await pressure_now(whole, view.targets.get(Level.N1), view.scope)
+
+
 def _waking_state(
-    state: StateBasedRetrieval, whole: CitizenState, scope: Scope, half_life_days: float
+    state: StateBasedRetrieval, whole: CitizenState, scope: Scope, half_life_days: float, *, pressure: float
 ) -> WakingState:
     """The state in the form of the scores. A derived goal is left out: other open work would not be found."""
     derived = {source.field for source in whole.sources}
@@ -190,7 +217,7 @@ def _waking_state(
         moment=scope.valid.start,
         citizen=state.citizen_id,
         half_life=half_life_days if state.temporal_scope == "recent" else None,
-        pressure=state.reality_pressure,
+        pressure=pressure,
         link_state=State(goal, whole.emotion_vector),
     )
 
@@ -199,7 +226,7 @@ def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> 
     """Sort the graph results of each level by mode score; the tiers keep the order of activation."""
 
     def order(node: ConsciousnessNode) -> tuple[bool, float]:
-        key = (node.level, node.node_id, node.version)
+        key = (node.graph_key, node.node_id, node.version)
         return key not in scores, -scores.get(key, 0.0)
 
     levels = {

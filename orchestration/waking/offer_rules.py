@@ -8,7 +8,7 @@ from itertools import groupby
 from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
-from schemas.memory import Level, ResolutionState
+from schemas.memory import GraphKey, ResolutionState, collective_of, graph_fields, level_of
 from schemas.upkeep.offers import Offer, OfferKind
 from substrate.store.offers import OfferedLink
 from substrate.store.work_links import WAITS_FOR_SOURCE, WAITS_FOR_TARGET
@@ -21,7 +21,7 @@ NAME_LENGTH: Final = 80
 class Whose(NamedTuple):
     """The graph that the offers are about."""
 
-    level: Level
+    key: GraphKey
     citizen_id: str | None
 
 
@@ -88,9 +88,11 @@ def _waits(link: OfferedLink) -> bool:
 
 
 def _offer(kind: OfferKind, link: OfferedLink, whose: Whose, reason: str, *, cascade: bool) -> FoundOffer:
-    about = (whose.level.value, whose.citizen_id or "", kind, link.id, link.link_id)
+    about = (str(whose.key), whose.citizen_id or "", kind, link.id, link.link_id)
     digest = blake2b("\n".join(about).encode(), digest_size=8).hexdigest()
-    command: dict[str, Any] = {"command": "resolve", "level": whose.level.value, "id": link.id}
+    command: dict[str, Any] = {"command": "resolve", "level": level_of(whose.key).value, "id": link.id}
+    if (collective := collective_of(whose.key)) is not None:
+        command["collective"] = collective
     if whose.citizen_id is not None:
         command["citizen_id"] = whose.citizen_id
     if kind == "unblock" and cascade:
@@ -103,7 +105,7 @@ def _offer(kind: OfferKind, link: OfferedLink, whose: Whose, reason: str, *, cas
     offer = Offer(
         id=digest,
         kind=kind,
-        level=whose.level,
+        **graph_fields(whose.key),
         memory_id=link.id,
         name=name,
         reason=reason,

@@ -18,8 +18,8 @@ from schemas.errors import Unavailable
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Scope
-from substrate.emotions import emotion_vector
-from substrate.graphs.graph import GraphTarget, Query
+from substrate.emotions import emotion_vector, normal_emotions
+from substrate.graphs.graph import GraphTarget, Query, Search
 from substrate.store import waking as store
 from substrate.store.filters import EVERY_MEMORY, filter_values
 from substrate.store.waking import WakingQueries
@@ -31,7 +31,7 @@ NO_HALF_LIFE: Final = 1e30
 NEAREST_IN_MEANING = 20
 """Only the so many memories nearest to the goal in each graph can be about it."""
 NEAREST_IN_EMOTION = 2000
-"""The so many nearest memories of the emotion index are read, then filtered by recency and energy."""
+"""The so many memories nearest in emotion are read."""
 MAX_PATTERNS = 10
 """At most so many resolution patterns for each query and level (003)."""
 HASH_ERROR = 0.1
@@ -104,22 +104,33 @@ def build_queries(
     scope = view.scope
     goal = waking.link_state.goal or ""
     values = {
-        **_shared_values(state, waking, scope), **_mode_values(state, waking, scope), **_goal_values(goal, meaning)
-    }  # fmt: skip
+        **_shared_values(state, waking, scope),
+        **_mode_values(state, waking, scope),
+        **_goal_values(goal, meaning),
+    }
     emotion = emotion_vector(waking.emotions)
     requests = []
     for target in view.targets.values():
         pair = _pair(state.query_mode, meaning, _texts(target, state))
+        near = _search(meaning, target) if values["unfiltered"] else {}
         if emotion is not None:
             values["emotion"] = emotion
+            values["felt_names"] = sorted(normal_emotions(waking.emotions))
             requests.append(QueryRequest("vector", target, pair.by_emotion, values))
         if emotion is not None or waking.mode not in EMOTIONAL_MODES:
-            requests.append(QueryRequest("graph", target, pair.by_mode, values))
+            requests.append(QueryRequest("graph", target, pair.by_mode, {**values, **near}))
         if state.plurality is not None:
             words, moment = query_words(goal), scope.valid.start
             pools = build_pool_query(state, state.plurality, target, words, values=values, moment=moment)
             requests.append(pools)
     return requests
+
+
+def _search(meaning: GoalMeaning | None, target: GraphTarget) -> dict[str, Search]:
+    """The search for what is about the goal; none where no goal is compared by its meaning."""
+    if meaning is None or not meaning.vector:
+        return {}
+    return {"near": Search(meaning.vector, NEAREST_IN_MEANING, open_only=not target.past)}
 
 
 def _texts(target: GraphTarget, state: StateBasedRetrieval) -> WakingQueries:
@@ -195,7 +206,7 @@ def _goal_values(goal: str, meaning: GoalMeaning | None) -> dict[str, Any]:
         "plain_goal": f" {plain} ",
         "goal_words": [f" {word} " for word in words],
         "shared_words": max(1, -(-len(words) // 3)),
-        "near": NEAREST_IN_MEANING,
+        "nearest": NEAREST_IN_MEANING,
         "goal_embedding": meaning.vector,
         "far": meaning.max_distance,
     }

@@ -9,13 +9,14 @@ from typing import Final
 
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, kept_records, run_all
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.filters import Fewest
+from orchestration.graph_queries.recall import as_recalled
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ASKING, ROLES, Question
-from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
 from orchestration.waking.queries import GoalMeaning
@@ -32,7 +33,7 @@ from orchestration.waking.told import (
 )
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import EMOTIONAL_MODES, Filters, QueryMode, RetrievalIntention, StateBasedRetrieval
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.temporal import Scope
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import GraphTarget
@@ -54,7 +55,7 @@ class Cue:
 
     view: View
     target: GraphTarget | None = None
-    lexicons: Mapping[Level, Lexicon] = field(default_factory=dict)
+    lexicons: Mapping[GraphKey, Lexicon] = field(default_factory=dict)
     requests: tuple[QueryRequest, ...] = ()
     filters: Filters | None = None
 
@@ -94,7 +95,7 @@ async def prepare_cue(
     deps: Deps,
     *,
     meaning: GoalMeaning | None,
-    fewest: Mapping[Level, Fewest],
+    fewest: Mapping[GraphKey, Fewest],
 ) -> Cue:
     """The queries for what was told; none where the citizen has no graph of its own. `meaning`: that of the goal.
 
@@ -110,7 +111,8 @@ async def prepare_cue(
         _read_cue(waking, own, deps, meaning=meaning), _ask_lately(state, waking, target, view)
     )
     asked = _ask_cue(state, cue_text(waking), own, lexicons, vector=vector, far=deps.far, fewest=fewest)
-    return Cue(own, target, lexicons, (*lately, *asked), state.filters)
+    requests = as_recalled([*lately, *asked], view.recall)
+    return Cue(own, target, lexicons, tuple(requests), state.filters)
 
 
 async def _ask_lately(
@@ -127,7 +129,7 @@ async def _ask_lately(
 
 async def _read_cue(
     waking: WakingState, own: View, deps: Deps, *, meaning: GoalMeaning | None
-) -> tuple[Mapping[Level, Lexicon], list[float]]:
+) -> tuple[Mapping[GraphKey, Lexicon], list[float]]:
     """The lexicons and the vector of what the state is about; nothing where it is about nothing."""
     text = cue_text(waking)
     if not text:
@@ -139,11 +141,11 @@ def _ask_cue(
     state: StateBasedRetrieval,
     text: str,
     own: View,
-    lexicons: Mapping[Level, Lexicon],
+    lexicons: Mapping[GraphKey, Lexicon],
     *,
     vector: Sequence[float],
     far: int,
-    fewest: Mapping[Level, Fewest],
+    fewest: Mapping[GraphKey, Fewest],
 ) -> list[QueryRequest]:
     if not lexicons:
         return []
@@ -181,14 +183,14 @@ async def recollect(
     """
     if cue.target is None:
         return Recollection()
-    candidates = Candidates(known_to=cue.view.scope.known.end)
+    candidates = Candidates(known_to=cue.view.scope.known.end, kept=kept_records(results))
     for result in results:
-        if result.level is Level.N1:
-            candidates.add(result.level, result.rows, likeness=result.request.kind == "cue")
+        if result.key == Level.N1:
+            candidates.add(result.key, result.rows, likeness=result.request.kind == "cue")
     about = measure_about(candidates, cue, waking)
     more = await _read_after(candidates, about, waking, cue)
     for result in more:
-        candidates.add(result.level, result.rows, likeness=False)
+        candidates.add(result.key, result.rows, likeness=False)
     links = [link for link in candidates.links.values() if link.get("relation_type") == "RESOLVED_BY"]
     solutions = [Solution(link.source, link.target) for link in links]
     earlier = await _read_earlier(candidates, cue.view.scope, target=cue.target)
@@ -250,13 +252,13 @@ def add_told(
     told = recollection.scores()
     best = sorted(told, key=lambda key: (-told[key], -recollection.told[key].memory.get("valid_at"), key))[:limit]
     for key in best:
-        memory = candidates.memories.get(key)
+        memory, told_memory = candidates.memories.get(key), recollection.told[key].memory
         if memory is None:
-            row = recollection.told[key].memory.row
-            candidates.memories[key] = Candidate(key, row, hops=0)
+            record = NO_RECORD if told_memory.shown else told_memory.record
+            candidates.memories[key] = Candidate(key, told_memory.row, hops=0, record=record)
         elif memory.hops is None:
             memory.hops = 0
     for link in recollection.solutions:
-        candidates.links.setdefault((link.level, link.get("id"), link.get("version") or 1), link)
+        candidates.links.setdefault((link.graph_key, link.get("id"), link.get("version") or 1), link)
     given = {key: score for key, score in scores.items() if key not in recollection.told}
     return {**given, **{key: told[key] for key in best}}

@@ -20,8 +20,9 @@ from orchestration.waking.scoring import (
 )
 from orchestration.waking.told import Told
 from schemas.intention import QueryMode
+from schemas.memory import graph_fields
 from schemas.stream_parts import ResolutionPattern
-from substrate.store.rows import shown_name
+from substrate.store.shown_names import shown_name
 from substrate.store.waking import STEP_TYPES
 
 STEP_SHARE = 0.8
@@ -63,7 +64,7 @@ def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[R
     wanted = {key[:2] for key in blockages}
     resolutions = []
     for link in candidates.links.values():
-        start, end = (link.level, link.source), (link.level, link.target)
+        start, end = (link.graph_key, link.source), (link.graph_key, link.target)
         if start in wanted and end in memories and _resolves(link):
             steps = _steps(start, end, neighbours, memories)
             resolutions.append(Resolution(memories[start], link, memories[end], steps))
@@ -98,7 +99,7 @@ def told_resolutions(
     by_id = {key[:2]: one.memory for key, one in told.items() if key in scores}
     resolutions = []
     for link in links:
-        blockage, resolution = by_id.get((link.level, link.source)), by_id.get((link.level, link.target))
+        blockage, resolution = by_id.get((link.graph_key, link.source)), by_id.get((link.graph_key, link.target))
         if blockage is not None and resolution is not None and _resolves(link):
             steps = _told_steps(blockage, resolution, by_id.values())
             resolutions.append(Resolution(blockage, link, resolution, steps))
@@ -127,7 +128,7 @@ def _neighbours(links: Iterable[CandidateLink]) -> dict[Identity, list[Neighbour
     for link in links:
         strength = float(link.get("energy")) * float(link.get("confidence"))
         for near, far in ((link.source, link.target), (link.target, link.source)):
-            neighbours.setdefault((link.level, near), []).append(Neighbour(-strength, far))
+            neighbours.setdefault((link.graph_key, near), []).append(Neighbour(-strength, far))
     return neighbours
 
 
@@ -166,7 +167,7 @@ def show_pattern(resolution: Resolution, emotional_likeness: float) -> Resolutio
     """A resolution as the stream shows it. `emotional_likeness`: of its blockage to the present state."""
     steps = [step.memory for step in resolution.steps]
     return ResolutionPattern(
-        level=resolution.link.level,
+        **graph_fields(resolution.link.graph_key),
         blockage_id=resolution.link.source,
         blockage=_shown_name(resolution.blockage),
         resolution_id=resolution.link.target,

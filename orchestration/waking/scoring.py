@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from orchestration.graph_queries.execution import QueryResult
+from orchestration.graph_queries.execution import QueryResult, kept_records
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Candidates, Key
@@ -20,7 +20,7 @@ from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
 from schemas.intention import EMOTIONAL_MODES, QueryMode
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity
 from substrate.store.waking import WakingRow
@@ -185,22 +185,23 @@ class CollectedAnswers:
 
     candidates: Candidates
     answers: dict[Key, Answer] = field(default_factory=dict)
-    once_blocked: set[tuple[Level, str]] = field(default_factory=set)
+    once_blocked: set[tuple[GraphKey, str]] = field(default_factory=set)
 
 
 def collect_answers(results: Iterable[QueryResult], waking: WakingState, known_to: Instant) -> CollectedAnswers:
     """Collect the rows that fit the mode by exact measures, and the rows linked to them."""
-    collected = CollectedAnswers(Candidates(known_to=known_to))
+    results = list(results)
+    collected = CollectedAnswers(Candidates(known_to=known_to, kept=kept_records(results)))
     for result in results:
         if result.request.kind == "pools":
-            collected.candidates.add(result.request.target.level, result.rows, likeness=False)
+            collected.candidates.add(result.key, result.rows, likeness=False)
         else:
             _collect(collected, result, waking)
     return collected
 
 
 def _collect(collected: CollectedAnswers, result: QueryResult, waking: WakingState) -> None:
-    level, by_emotion = result.request.target.level, result.request.kind == "vector"
+    level, by_emotion = result.key, result.request.kind == "vector"
     rows = [WakingRow(level, columns) for columns in result.rows]
     when_blocked = likeness_when_blocked(rows, waking.emotions)
     collected.once_blocked.update((level, memory_id) for memory_id in when_blocked)

@@ -33,7 +33,7 @@ from orchestration.writing.parts import Together
 from orchestration.writing.simulation import Outcome, Simulation, StoredParts
 from schemas.commands import Command, Remember, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant, to_instant
 from substrate.bitemporal import Record, last_commands
 from substrate.graphs.graph import Graph
@@ -104,10 +104,12 @@ def _withheld(named: NamedCommand) -> WriteReceipt:
 
 
 def _check_list(commands: Sequence[Command]) -> None:
-    graphs = {(command.level, command.citizen_id if command.level is Level.N1 else None) for command in commands}
+    graphs = {
+        (command.graph_key, command.citizen_id if command.level is Level.N1 else None) for command in commands
+    }
     if len(graphs) > 1:
         raise InvalidRequest(
-            "an atomic list is for one graph: one level, and in N1 one citizen",
+            "an atomic list is for one graph: one level, in N1 one citizen, in N2 one collective",
             remedy="Send one list for each graph.",
         )
     if len(commands) > COMMANDS_AT_MOST:
@@ -163,7 +165,7 @@ async def _attempt(
 ) -> list[WriteReceipt] | None:
     """The receipts; None when another writer changed one of the records meanwhile."""
     first = named[0].command
-    graph = deps.graph(graph_name(first.level, first.citizen_id))
+    graph = deps.graph(graph_name(first.graph_key, first.citizen_id))
     together = await _read_together(named, graph, deps, now)
     stored = await read_stored(_with_parts(named, together), graph, deps, now, all_receipts=retry.retried)
     if not _is_fresh(named, together, stored):
@@ -184,7 +186,7 @@ async def _attempt(
     later = await _write(graph, simulated, retry, deps)
     if later is None:
         return None
-    return [_receipt(outcome, first.level, times, later) for outcome in outcomes]
+    return [_receipt(outcome, first.graph_key, times, later) for outcome in outcomes]
 
 
 async def _read_together(
@@ -224,14 +226,14 @@ def _refused_or_withheld(named: NamedCommand, outcome: Outcome, stored: StoredPa
     return _withheld(named)
 
 
-def _receipt(outcome: Outcome, level: Level, times: WriteTimes, later: int) -> WriteReceipt:
+def _receipt(outcome: Outcome, key: GraphKey, times: WriteTimes, later: int) -> WriteReceipt:
     """The receipt after the list was written `later` microseconds after `times.known_from`."""
     if isinstance(outcome, WriteReceipt):
         return outcome
     created_at = outcome.receipt_row["created_at"]
     if created_at >= times.known_from:
         created_at += later
-    receipt = receipts.rebuild_from_row({**outcome.receipt_row, "created_at": created_at}, level)
+    receipt = receipts.rebuild_from_row({**outcome.receipt_row, "created_at": created_at}, key)
     told = {"duplicate": outcome.duplicate, "follows": outcome.follows, "further": outcome.further}
     return receipt.model_copy(update=told)
 

@@ -6,6 +6,8 @@ moment on, to the end of the last record; Correct and Retract act on the whole r
 The rule of trust: each record has a source. A tool, ingestion or upkeep cannot overwrite what a citizen or a
 system wrote; a source changes only records of sources that do not outweigh it (`MAY_CHANGE`). In its own N1 a
 citizen may change every record.
+
+The rule of authors: a shared record is changed only by its author or a steward (`authorship`).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple
 
-from orchestration.writing import records
+from orchestration.writing import authorship, records
 from schemas.commands import (
     ChangeCommand,
     Command,
@@ -40,7 +42,7 @@ from substrate import bitemporal, stored_maps
 from substrate.bitemporal import Change, OpenRecords, Record, RewriteContext
 from substrate.store.changesets import RecordSelection
 
-type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-applied"]
+type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-author", "not-applied"]
 
 MEMORY_CHANGES: Final = (Revision, Retract, Resolve, Undo)
 UNDOS: Final = (Undo, UndoLink)
@@ -187,8 +189,12 @@ def check_version(command: ChangeCommand, known: Sequence[Record], last_version:
 
 
 def check_trust(command: ChangeCommand | Remember | Relate, touched: Sequence[Record]) -> None:
-    """Raises Refusal when the source of the command may not change one of the records."""
+    """Raises Refusal when the writer of the command, or its source, may not change one of the records."""
     for record in touched:
+        author = record.content.get("author")
+        if not authorship.may_change_as(command.writer, author, command.level):
+            fault = authorship.author_fault(record.id, author, command.writer)
+            raise Refusal("not-author", fault, current_version=record.version)
         _check_may_change(command, record_source(record), record)
 
 
@@ -328,7 +334,7 @@ def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[s
     if isinstance(command, Revision):
         return records.revised_fields(command, content)
     if isinstance(command, LinkRevision):
-        return {**records.named_fields(command), **records.still_unset(content, command.model_fields_set)}
+        return {**records.named_fields(command, content), **records.still_unset(content, command.model_fields_set)}
     if isinstance(command, _RESOLUTIONS):
         given = () if command.inferred else ("resolution_state",)
         return {"resolution_state": command.resolution_state.value, **records.still_unset(content, given)}

@@ -12,7 +12,7 @@ from orchestration.identifiers import handle, natural_id
 from orchestration.writing import receipts, records
 from orchestration.writing.changes import Refusal
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
-from schemas.memory import Level
+from schemas.memory import Level, graph_fields
 from schemas.temporal import END_OF_TIME, Instant, Period, open_end, to_datetime, to_instant
 from substrate.emotions import emotion_trace
 from substrate.store import rows
@@ -74,12 +74,12 @@ def new_row(command: Remember | Relate, command_id: str, now: Instant) -> dict[s
 
 def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant) -> dict[str, Any]:
     """The properties of a new memory in stored form, with its emotion vector and the names of its tag nodes."""
-    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id", "collective"})
     first_record = _first_record(command, now)
     emotions = command.emotion_vector
     assumed = ",".join(name for name in _assumable(command) if name not in command.model_fields_set)
     return {
-        **rows.memory_properties(fields),
+        **rows.memory_properties({**fields, "shared_from": command.copy_of}),
         **records.search_properties(fields, emotions),
         **first_record,
         "id": memory_id,
@@ -98,7 +98,7 @@ def _assumable(command: Remember) -> tuple[str, ...]:
 
 def link_row(command: Relate, link_id: str, command_id: str, now: Instant) -> dict[str, Any]:
     """The properties of a new link in stored form, with the ids of its ends."""
-    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id", "collective"})
     assumed = ",".join(name for name in _ASSUMED_OF_LINK if name not in command.model_fields_set)
     return {
         **rows.link_properties(fields),
@@ -198,7 +198,7 @@ def _stored_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -
         command=receipts.command_name(command),
         status="stored",
         id=row["id"],
-        level=command.level,
+        **graph_fields(command.graph_key),
         version=outcome.version,
         valid_at=to_datetime(valid_at),
         invalid_at=open_end(invalid_at),
@@ -214,7 +214,7 @@ def refuse_without_graph(named: NamedCommand) -> WriteReceipt:
     Only a new memory creates a graph, so that a mistyped citizen id leaves no empty graph behind.
     """
     command = named.command
-    owner = f"citizen {command.citizen_id}" if command.level is Level.N1 else command.level
+    owner = f"citizen {command.citizen_id}" if command.level is Level.N1 else command.graph_key
     refusal = Refusal("not-found", f"nothing was remembered for {owner} yet")
     record_id = getattr(command, "id", None)
     return receipts.refuse(command, refusal, command_id=named.command_id, record_id=record_id)

@@ -15,10 +15,11 @@ import orjson
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
 from orchestration.dependencies import AfterErasure, Deps
 from orchestration.identifiers import identifier
+from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
-from schemas.commands import Erase, EraseEpisode, EraseMemory, ErasureReport, Removed
-from schemas.errors import Conflict, NotFound
-from schemas.memory import Level
+from schemas.commands import Erase, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Removed
+from schemas.errors import Conflict, NotAuthor, NotFound
+from schemas.memory import GraphKey, Level, graph_fields, graph_key
 from schemas.temporal import Instant, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
@@ -28,6 +29,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, made_tags, unfinished_erasures
 from substrate.store.erasure import ErasureMark
+from substrate.store.stream_notes import stamp_erased
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget
 
 PRESUMED_RUNNING_US: Final = 600 * 1_000_000
@@ -51,17 +53,20 @@ class ErasedStore(NamedTuple):
 
 
 async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
-    """Remove the memory, episode or citizen from the store, then rewrite the log.
+    """Remove the memory, episode, citizen or collective from the store, then rewrite the log.
 
     A note of the erasure is stored first. If the erasure is interrupted, the next process that opens the store
     finishes it; so does the same erasure sent again, under any command id. `directory` is that of the embedded
     engine, None for a server. Raises NotFound when there is nothing to erase, Conflict when the command id was
-    used for another erasure, Unavailable when the engine does not answer or cannot rewrite its log, and
-    InvalidRequest when a mirror cannot be rewritten; what was removed before the failure stays removed.
+    used for another erasure, NotAuthor for what another wrote in N2 or N3, Unavailable when the engine does not
+    answer or cannot rewrite its log, and InvalidRequest when a mirror cannot be rewritten; what was removed before
+    the failure stays removed.
     """
+    if isinstance(command, EraseMemory):
+        await check_authors(command, deps)
     command_id = command.command_id or uuid4().hex
-    level = command.level if isinstance(command, EraseMemory) else Level.N1
-    target = _target(command, graph_name(level, command.citizen_id))
+    key = erased_graph(command)
+    target = _target(command, graph_name(key, getattr(command, "citizen_id", None)))
     connection = deps.connection
     async with unfinished_erasures.shared_lock(directory):
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
@@ -72,7 +77,7 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
         mark = own_mark or late_mark or ErasureMark(now)
         is_done = mark.log_rewritten is not None and not notes
-        report = _report(target, level, mark, command_id=command_id, is_done=is_done)
+        report = _report(target, key, mark, command_id=command_id, is_done=is_done)
         server_notes = () if directory is not None else (SERVER_NOTE,)
         report = report.model_copy(update={"notes": (*([FINISHED_LATE] if late_mark else []), *server_notes)})
         if is_done:
@@ -81,13 +86,23 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         notes[name] = ErasureNote(mark.at, target.digest(), target)
         await unfinished_erasures.begin(connection, name, notes[name])
         store = ErasedStore(connection, directory, deps.erased)
+        if target.kind != "citizen" and exists:
+            await stamp_erased(Graph(connection, target.graph), mark.at)
         removed = await _remove(target, store, notes)
         rewritten = await _rewrite_log(store)
-        if target.kind == "citizen":
+        if target.kind in ("citizen", "collective"):
             deps.graphs.forget(target.graph)
+            deps.notes.take(target.graph)
         await _rewrite_mirrors(store, [target.graph])
         await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
     return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
+
+
+def erased_graph(command: Erase) -> GraphKey:
+    """The graph from which the command erases, or which it erases."""
+    if isinstance(command, EraseMemory):
+        return command.graph_key
+    return graph_key(Level.N2, command.collective) if isinstance(command, EraseCollective) else Level.N1
 
 
 async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Instant) -> int:
@@ -107,9 +122,11 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
             notes[name] = ErasureNote(now, target.digest(), target)
             await unfinished_erasures.begin(connection, name, notes[name])
         try:
+            await stamp_erased(graph, now)
             removed = await _remove_memories(ids, graph) + await _remove_unused(graph)
         except GraphMissing:
             removed = Counter()  # the graph was removed meanwhile
+        connection.forget_kept(graph.name)
         await erasure.forget_queries(graph)
         await unfinished_erasures.note_all_removed(connection, notes)
         store = ErasedStore(connection, deps.directory, deps.erased)
@@ -120,13 +137,13 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
 
 
 def _report(
-    target: ErasureTarget, level: Level, mark: ErasureMark, *, command_id: str, is_done: bool
+    target: ErasureTarget, key: GraphKey, mark: ErasureMark, *, command_id: str, is_done: bool
 ) -> ErasureReport:
     return ErasureReport(
         command_id=command_id,
         erased=target.kind,
         erased_at=to_datetime(mark.at),
-        level=level,
+        **graph_fields(key),
         log_rewritten=bool(mark.log_rewritten),
         duplicate=is_done,
     )
@@ -178,10 +195,23 @@ def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running
     if exists or is_running or mark is not None:
         return
     if isinstance(command, EraseMemory):
-        raise NotFound(f"there is no memory {command.id} in {command.level}")
+        raise NotFound(f"there is no memory {command.id} in {command.graph_key}")
     if isinstance(command, EraseEpisode):
         raise NotFound(f"citizen {command.citizen_id} has no episode {command.episode_id}")
+    if isinstance(command, EraseCollective):
+        raise NotFound(f"nothing was remembered for collective {command.collective} yet")
     raise NotFound(f"nothing was remembered for {command.citizen_id} yet")
+
+
+async def check_authors(command: EraseMemory, deps: Deps) -> None:
+    """Raises NotAuthor for a shared memory that the sender may not erase."""
+    graph = Graph(deps.connection, graph_name(command.graph_key, command.citizen_id))
+    if command.level is Level.N1 or not await _exists(_target(command, graph.name), deps.connection):
+        return
+    authors = await erasure.authors(graph, command.id)
+    if not authorship.may_erase_as(command.writer, authors, command.level):
+        other = next((author for author in authors if author != command.writer.author), None)
+        raise NotAuthor(authorship.author_fault(command.id, other, command.writer))
 
 
 def _target(command: Erase, graph: str) -> ErasureTarget:
@@ -189,7 +219,7 @@ def _target(command: Erase, graph: str) -> ErasureTarget:
         return ErasureTarget("memory", graph, command.id)
     if isinstance(command, EraseEpisode):
         return ErasureTarget("episode", graph, command.episode_id)
-    return ErasureTarget("citizen", graph)
+    return ErasureTarget("collective" if isinstance(command, EraseCollective) else "citizen", graph)
 
 
 async def _exists(target: ErasureTarget, connection: Connection) -> bool:
@@ -212,6 +242,7 @@ async def _remove(target: ErasureTarget, store: ErasedStore, notes: dict[str, Er
         removed = await _remove_from(graph, target, notes)
     except GraphMissing:
         removed = Counter()  # the graph was removed meanwhile, and the target with it
+    store.connection.forget_kept(graph.name)
     await erasure.forget_queries(graph)
     await unfinished_erasures.note_all_removed(store.connection, notes)
     return removed

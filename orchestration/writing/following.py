@@ -36,7 +36,7 @@ async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps
     had_parts = isinstance(command, UNDOS) or getattr(command, "cascade", False)
     if receipt.status != "stored" or (had_parts and not receipt.duplicate):
         return receipt
-    graph = deps.graph(graph_name(command.level, command.citizen_id))
+    graph = deps.graph(graph_name(command.graph_key, command.citizen_id))
     try:
         done = await _done(receipt, graph) if had_parts else []
         plan = await _plan(command, graph, now)

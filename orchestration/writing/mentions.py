@@ -225,19 +225,19 @@ class Mentions:
         self._given.update(given)
         for target in dict.fromkeys(given):
             self._date(target, writing.time)
-            yield self._link(writing, target)
+            yield self.link_to(writing, target)
         for entry in self.book.mentions(writing.named_text()) if writing.own else ():
             if entry.id not in given:
-                yield self._link(writing, entry.id).assuming(*_MADE_OF_LINK)
+                yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
         if writing.own and states_something(writing.text, self.book.language):
-            yield self._link(writing, SELF_ID).assuming(*_MADE_OF_LINK)
+            yield self.link_to(writing, SELF_ID).assuming(*_MADE_OF_LINK)
 
     def _date(self, target: str, time: datetime | None) -> None:
         entry = self.book.entries[target]
         if time is not None and (entry.since is None or time < entry.since):
             entry.since = time
 
-    def _link(self, writing: Writing, target_id: str) -> Relate:
+    def link_to(self, writing: Writing, target_id: str) -> Relate:
         command = writing.command
         return (
             Relate(
@@ -305,7 +305,7 @@ class Mentions:
             entry = self.book.get(use.name)
             if entry is not None:
                 writing = Writing(texts[0].command, use.memory_id, use.text, to_datetime(use.valid_at))
-                yield self._link(writing, entry.id).assuming(*_MADE_OF_LINK)
+                yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
 
     def _endings(self, texts: Sequence[Writing], links: Sequence[Relate]) -> Iterator[Unrelate]:
         """Ends the links of a replaced text with what the new one does not mention."""

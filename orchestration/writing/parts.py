@@ -20,7 +20,16 @@ PARTS_AT_MOST: Final = 99
 RESOLUTIONS: Final = (Resolve, ResolveLink)
 LINK_PARTS: Final = (ResolveLink, UndoLink)
 _OPEN: Final = frozenset((ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value))
-_COPIED: Final = ("level", "citizen_id", "source", "effective_at", "valid_to", "undoes_source", "undoes_key")
+_COPIED: Final = (
+    "level",
+    "citizen_id",
+    "collective",
+    "source",
+    "effective_at",
+    "valid_to",
+    "undoes_source",
+    "undoes_key",
+)
 
 
 class Part(NamedTuple):

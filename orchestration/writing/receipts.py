@@ -11,7 +11,7 @@ from orchestration.validation import validate_consciousness_link
 from orchestration.writing import records
 from orchestration.writing.changes import Refusal, outweighs
 from schemas.commands import Command, Relate, Remember, WriteReceipt
-from schemas.memory import Level, Source
+from schemas.memory import GraphKey, Source, graph_fields
 from schemas.temporal import Instant, open_end, to_datetime
 from substrate.bitemporal import Record
 from substrate.store.rows import StoredReceipt
@@ -65,20 +65,20 @@ def recognised_row(command: Remember, command_id: str, record: Record, warning: 
     }
 
 
-def rebuild_from_row(row: Mapping[str, Any], level: Level) -> WriteReceipt:
+def rebuild_from_row(row: Mapping[str, Any], key: GraphKey) -> WriteReceipt:
     """The receipt of a command that was just applied, from its stored properties."""
     fields: dict[str, Any] = {name: row.get(name) for name in StoredReceipt._fields}
-    return rebuild_receipt(StoredReceipt(**fields), level)
+    return rebuild_receipt(StoredReceipt(**fields), key)
 
 
-def rebuild_receipt(receipt: StoredReceipt, level: Level) -> WriteReceipt:
+def rebuild_receipt(receipt: StoredReceipt, key: GraphKey) -> WriteReceipt:
     """The receipt as its sender got it the first time."""
     return WriteReceipt(
         command_id=receipt.command_id,
         command=receipt.command,
         status="stored",
         id=receipt.id,
-        level=level,
+        **graph_fields(key),
         version=receipt.version,
         valid_at=None if receipt.valid_at is None else to_datetime(receipt.valid_at),
         invalid_at=None if receipt.invalid_at is None else open_end(receipt.invalid_at),
@@ -93,7 +93,7 @@ def repeat_receipt(command: Command, receipt: StoredReceipt) -> WriteReceipt:
     """The receipt of a command that was applied before. Raises Refusal when its content was different then."""
     if receipt.fingerprint not in (records.fingerprint(command), records.fingerprint(_before_sources(command))):
         raise Refusal("conflict", OTHER_CONTENT)
-    return rebuild_receipt(receipt, command.level).model_copy(update={"duplicate": True})
+    return rebuild_receipt(receipt, command.graph_key).model_copy(update={"duplicate": True})
 
 
 def _before_sources(command: Command) -> Command:
@@ -103,13 +103,13 @@ def _before_sources(command: Command) -> Command:
     return command.assuming("source") if lowered else command
 
 
-def build_erasure_receipt(command_id: str, level: Level, begun: Instant, *, finished: bool) -> WriteReceipt:
+def build_erasure_receipt(command_id: str, key: GraphKey, begun: Instant, *, finished: bool) -> WriteReceipt:
     """The receipt of an erasure. It names no record, so that nothing of the erased data stays."""
     return WriteReceipt(
         command_id=command_id,
         command="erase",
         status="stored",
-        level=level,
+        **graph_fields(key),
         created_at=to_datetime(begun),
         warnings=() if finished else (UNFINISHED,),
     )
@@ -122,7 +122,7 @@ def refuse(command: Command, refusal: Refusal, *, command_id: str, record_id: st
         command=command_name(command),
         status="refused",
         id=record_id,
-        level=command.level,
+        **graph_fields(command.graph_key),
         problem=refusal.problem,
         faults=refusal.faults,
         current_version=refusal.current_version,

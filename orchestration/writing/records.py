@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from orchestration.writing.authorship import kept_author
 from orchestration.writing.passages import LONG, text_digest, trim_runaway
 from schemas.commands import Command, LinkRevision, Revision
 from schemas.memory import GENERALISATION, GENERALISED_KEY
@@ -168,7 +169,7 @@ _ONE_CHANGE_ONLY = frozenset(("correction_pattern_id", "discovery_energy"))
 
 _NOT_CONTENT = frozenset(
     (
-        "command", "command_id", "level", "citizen_id", "id", "expected_version",
+        "command", "command_id", "level", "citizen_id", "collective", "id", "expected_version",
         "effective_at", "valid_from", "valid_to", "valid_at", "invalid_at",
     )
 )  # fmt: skip
@@ -177,7 +178,7 @@ _NOT_CONTENT = frozenset(
 def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that a revision of a memory changes, in stored form; None clears a field."""
     changed: dict[str, Any] = {name: None for name in _ONE_CHANGE_ONLY if name in content}
-    changed |= named_fields(command)
+    changed |= named_fields(command, content)
     return {**changed, **still_unset(content, command.model_fields_set)}
 
 
@@ -188,10 +189,12 @@ def still_unset(content: Mapping[str, Any], given: Collection[str]) -> dict[str,
     return {} if left == names else {"unset": ",".join(left) or None}
 
 
-def named_fields(command: Revision | LinkRevision) -> dict[str, Any]:
-    """The fields that a revision names, with its source and author, in stored form; None clears a field."""
+def named_fields(command: Revision | LinkRevision, content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a revision of this content names, its source and the author, in stored form; None clears a field."""
     named = command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT))
-    fields = {**named, "source": command.source, "author": command.writer.author}
+    fields = {**named, "source": command.source, "author": kept_author(content, command.writer)}
+    if command.copy_of is not None:
+        fields["shared_from"] = command.copy_of
     changed: dict[str, Any] = stored(fields, tuple(fields))
     if command.emotion_vector is not None:
         changed["emotion_vector"] = orjson.dumps(command.emotion_vector).decode()

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.writing import records
+from orchestration.writing.authorship import may_change_as
 from orchestration.writing.changes import outweighs, record_source
 from schemas.commands import Remember
 from schemas.memory import Source
@@ -102,8 +103,9 @@ def same_content(record: Record, other: Record) -> bool:
 
 
 def raises_source(command: Remember, record: Record) -> bool:
-    """True when the source of the command outweighs that of the record it repeats."""
-    return outweighs(command.source, record_source(record))
+    """True when the source of the command outweighs that of the record it repeats, which the writer may change."""
+    is_allowed = may_change_as(command.writer, record.content.get("author"), command.level)
+    return is_allowed and outweighs(command.source, record_source(record))
 
 
 def raised_warning(record: Record, source: Source) -> str:

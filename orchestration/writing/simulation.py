@@ -17,6 +17,7 @@ from orchestration.writing import (
     records,
     restatements,
 )
+from orchestration.writing.authorship import kept_author
 from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import Together
@@ -232,7 +233,7 @@ class Simulation:
         warning = restatements.repeated_warning(record)
         if restatements.raises_source(command, record):
             warning = restatements.raised_warning(record, command.source)
-            writer = {"source": command.source.value, "author": command.writer.author}
+            writer = {"source": command.source.value, "author": kept_author(record.content, command.writer)}
             by = Attribution.from_command(command, named.command_id)
             chain = self._chain(record.id, is_link=False)
             record = chain.raise_source(writer, record, by, self.times.known_from)

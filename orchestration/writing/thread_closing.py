@@ -18,7 +18,7 @@ from orchestration.ranking.relevance import word_weights
 from orchestration.writing import atomic
 from orchestration.writing.appraised_rows import text_of
 from schemas.commands import Command, Relate, Remember, Resolve
-from schemas.memory import Level, ResolutionState
+from schemas.memory import Level, ResolutionState, graph_fields
 from schemas.temporal import Instant, to_datetime
 from substrate.graphs.graph import Graph
 from substrate.store import lexicon
@@ -133,7 +133,7 @@ def _link(solution: Told, source_id: str, relation_type: str, *, goal: str) -> C
 
 def _writer_fields(solution: Told) -> dict[str, Any]:
     command = solution.command
-    return {"level": command.level, "citizen_id": command.citizen_id, "source": command.source}
+    return {**graph_fields(command.graph_key), "citizen_id": command.citizen_id, "source": command.source}
 
 
 def _made(command: Command, solution: Told) -> Command:

@@ -18,7 +18,15 @@ from schemas.commands.base import (
     check_period,
     check_stretch_start,
 )
-from schemas.commands.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Removed
+from schemas.commands.erasure import (
+    Erase,
+    EraseCitizen,
+    EraseCollective,
+    EraseEpisode,
+    EraseMemory,
+    ErasureReport,
+    Removed,
+)
 from schemas.commands.links import (
     LINK_COMMANDS,
     CorrectLink,
@@ -57,6 +65,7 @@ __all__ = [
     "CorrectLink",
     "Erase",
     "EraseCitizen",
+    "EraseCollective",
     "EraseEpisode",
     "EraseMemory",
     "ErasureReport",

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from schemas.base import AtMost, CitizenId, Frozen, Identifier, Request, ShortText, Whole
-from schemas.memory import Level, ResolutionState, Source
+from schemas.base import AtMost, Frozen, Identifier, ShortText, Whole
+from schemas.collectives import GraphRequest
+from schemas.errors import SubstrateError, refusal_error
+from schemas.memory import Collective, Level, ResolutionState, SharedFrom, Source
 from schemas.temporal import Instant, Moment
 
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
@@ -19,6 +21,7 @@ class Writer(NamedTuple):
     """The sender of commands, set by the receiver: the id of the key, the citizen who writes into a shared level,
     and the highest source that may be claimed.
 
+    `steward`: it may change shared records of every author, as the service itself may.
     `as_happened`: what it writes was known when it happened, as an administrator declares.
     """
 
@@ -26,11 +29,15 @@ class Writer(NamedTuple):
     author: str | None = None
     highest_source: Source = Source.SYSTEM
     as_happened: bool = False
+    steward: bool = True
 
     @property
     def mark(self) -> bool | None:
         """The stored `known_as_happened` of its records."""
         return self.as_happened or None
+
+
+NO_WRITER: Final = Writer()
 
 
 class Quarantining(NamedTuple):
@@ -42,27 +49,28 @@ class Quarantining(NamedTuple):
     since: Instant | None = None
 
 
-class Command(Request):
+class Command(GraphRequest):
     """The fields of all commands.
 
     `command_id` is chosen by the client and unique in a graph: it identifies a repeated send, and the receipt can
     be read again by it. Without one, each send is a new command. `citizen_id` names the N1 graph and is required
-    there.
+    there; `collective` names a graph of N2 beside the default one.
     """
 
     command_id: Identifier | None = None
-    level: Level = Level.N1
-    citizen_id: CitizenId | None = None
 
-    _writer: Writer = PrivateAttr(default=Writer())
+    _writer: Writer = PrivateAttr(default_factory=lambda: NO_WRITER)
     _inferred: bool = PrivateAttr(default=False)
     _quarantining: Quarantining | None = PrivateAttr(default=None)
+    _copy_of: SharedFrom | None = PrivateAttr(default=None)
 
     @property
     def writer(self) -> Writer:
         return self._writer
 
     def with_writer(self, writer: Writer) -> Self:
+        if writer == self._writer:
+            return self
         written = self.model_copy()
         written._writer = writer
         return written
@@ -91,11 +99,15 @@ class Command(Request):
         quarantining._quarantining = Quarantining(since)
         return quarantining
 
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> Command:
-        if self.level is Level.N1 and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
+    @property
+    def copy_of(self) -> dict[str, Any] | None:
+        """Set for a command that writes a copy: what it was shared from, in stored form."""
+        return None if self._copy_of is None else self._copy_of.model_dump(mode="json", exclude_none=True)
+
+    def as_copy_of(self, origin: SharedFrom) -> Self:
+        copying = self.model_copy()
+        copying._copy_of = origin
+        return copying
 
     def with_source(self, source: Source) -> Self:
         """The same command with this source; unchanged if its kind has no source."""
@@ -150,7 +162,7 @@ class StretchCommand(ChangeCommand):
 
 _NO_CHANGE = frozenset(
     (
-        "command", "command_id", "level", "citizen_id", "id", "expected_version", "source",
+        "command", "command_id", "level", "citizen_id", "collective", "id", "expected_version", "source",
         "effective_at", "valid_from", "valid_to",
     )
 )  # fmt: skip
@@ -239,6 +251,7 @@ class WriteReceipt(Frozen):
     status: Literal["stored", "refused"]
     id: str | None = None
     level: Level | None = None
+    collective: Collective = None
     version: int | None = None
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
@@ -248,8 +261,15 @@ class WriteReceipt(Frozen):
     current_version: int | None = None
     faults: tuple[str, ...] = ()
     problem: (
-        Literal["invalid-request", "not-found", "conflict", "forbidden", "not-trusted", "not-applied"] | None
+        Literal[
+            "invalid-request", "not-found", "conflict", "forbidden", "not-trusted", "not-author", "not-applied"
+        ]
+        | None
     ) = None
     warnings: tuple[str, ...] = ()
     follows: tuple[Consequence, ...] = ()
     further: int = 0
+
+    def refusal(self) -> SubstrateError:
+        """The error of a refused command."""
+        return refusal_error(self.problem, self.faults, self.current_version)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Final, Literal
 
-from schemas.base import CitizenId, Frozen, Identifier, Request
+from pydantic import Field
+
+from schemas.base import CitizenId, Flag, Frozen, Identifier, Request
+from schemas.collectives import CollectiveId
 from schemas.commands.memories import Command
-from schemas.memory import Level
+from schemas.memory import Collective, Level
+
+WITH_COPIES: Final = "Erase the copies too that the citizen shared; else the report only names them."
+WithCopies = Annotated[Flag, Field(description=WITH_COPIES)]
 
 
 class EraseMemory(Command):
     """Remove one memory with all its records, its links in both directions, and everything that points to it."""
 
     id: Identifier
+    with_copies: WithCopies = False
 
 
 class EraseEpisode(Request):
@@ -22,6 +29,7 @@ class EraseEpisode(Request):
     command_id: Identifier | None = None
     citizen_id: CitizenId
     episode_id: Identifier
+    with_copies: WithCopies = False
 
 
 class EraseCitizen(Request):
@@ -29,16 +37,25 @@ class EraseCitizen(Request):
 
     command_id: Identifier | None = None
     citizen_id: CitizenId
+    with_copies: WithCopies = False
 
 
-type Erase = EraseMemory | EraseEpisode | EraseCitizen
+class EraseCollective(Request):
+    """Remove one collective beside the default one, with all that anybody wrote there."""
+
+    command_id: Identifier | None = None
+    collective: CollectiveId
+
+
+type Erase = EraseMemory | EraseEpisode | EraseCitizen | EraseCollective
 
 
 class Removed(Frozen):
     """The number of removed items.
 
     `records`: past records; `passages`: parts of long texts; `states`: records of the citizen's own state;
-    `feedback`: what the citizen told of answers that named such a memory.
+    `feedback`: what the citizen told of answers that named such a memory. `context_notes`: what was kept beside
+    written contexts, such as the notes of agents. `predictions`: those that named such a memory.
     """
 
     memories: int = 0
@@ -51,20 +68,35 @@ class Removed(Frozen):
     receipts: int = 0
     states: int = 0
     feedback: int = 0
+    context_notes: int = 0
+    predictions: int = 0
+
+
+class ErasedCopy(Frozen):
+    """A copy on a shared level of something that was erased; `erased` where it went too."""
+
+    level: Level
+    collective: Collective = None
+    id: str
+    erased: bool = False
 
 
 class ErasureReport(Frozen):
     """The result of an erasure.
 
     `log_rewritten`: no file of the engine holds the removed data any more. `duplicate`: the same command was
-    applied before, and nothing was left to remove. Backups and exports are not changed.
+    applied before, and nothing was left to remove. `copies`: what was shared of it, the first 1,000, and
+    `further_copies` counts the rest. Backups and exports are not changed.
     """
 
     command_id: str
-    erased: Literal["memory", "episode", "citizen"]
+    erased: Literal["memory", "episode", "citizen", "collective"]
     erased_at: datetime
     level: Level = Level.N1
+    collective: Collective = None
     removed: Removed = Removed()
     log_rewritten: bool
     duplicate: bool = False
+    copies: tuple[ErasedCopy, ...] = ()
+    further_copies: int = 0
     notes: tuple[str, ...] = ()

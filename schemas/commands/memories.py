@@ -24,7 +24,7 @@ from schemas.commands.base import (
     require_a_change,
 )
 from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Source, Step
+from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Severity, Source, Step
 from schemas.temporal import Moment
 
 __all__ = [
@@ -63,6 +63,7 @@ class Remember(Command):
     intensity: Unit | None = None
     result: ShortText | None = None
     rule: Text | None = None
+    severity: Severity | None = None
     abstraction: Abstraction | None = None
     step: Step | None = None
     correction_pattern_id: Identifier | None = None
@@ -111,6 +112,7 @@ class Revision(StretchCommand):
     intensity: Unit | None = None
     result: ShortText | None = None
     rule: Text | None = None
+    severity: Severity | None = None
     abstraction: Abstraction | None = None
     step: Step | None = None
     correction_pattern_id: Identifier | None = None
@@ -208,7 +210,7 @@ type _Any = (
     | Relate | SupersedeLink | CorrectLink | Unrelate | ResolveLink | UndoLink
 )  # fmt: skip
 AnyCommand = Annotated[_Any, Discriminator("command")]
-ANY_COMMAND: TypeAdapter[_Any] = TypeAdapter(AnyCommand)
+ANY_COMMAND: TypeAdapter[_Any] = TypeAdapter(AnyCommand, config=ConfigDict(defer_build=True))
 KINDS: Final[Mapping[str, type[Command]]] = {
     kind.model_fields["command"].default: kind for kind in get_args(_Any.__value__)
 }

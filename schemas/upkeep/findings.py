@@ -19,9 +19,10 @@ from schemas.base import (
     Unit,
     Whole,
 )
+from schemas.collectives import CollectiveId, GraphRequest
 from schemas.commands.memories import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
-from schemas.memory import Level, ResolutionState
+from schemas.memory import Collective, GraphKey, InGraph, Level, ResolutionState, graph_key
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME
 from schemas.validation import MetadataValidationReport
 
@@ -46,17 +47,8 @@ LinkId = Annotated[ShortText, Field(min_length=1)]
 StoredInstant = Annotated[Whole, Field(gt=BEGINNING_OF_TIME, lt=END_OF_TIME)]
 
 
-class Task(Request):
+class Task(GraphRequest):
     """The graph of a repair task. A task names the record that was checked, so that it undoes no later change."""
-
-    level: Level = Level.N1
-    citizen_id: CitizenId | None = None
-
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> Self:
-        if self.level is Level.N1 and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
 
 
 class ApplyCommand(Request):
@@ -126,6 +118,7 @@ class Finding(Frozen):
     kind: Kind
     severity: Severity
     level: Level
+    collective: Collective = None
     id: str
     message: str
     repair: RepairTask | None = None
@@ -142,7 +135,7 @@ class GraphCounts(Frozen):
     past_links: int = 0
 
 
-class SweepReport(Frozen):
+class SweepReport(InGraph, Frozen):
     """The state of one graph.
 
     `findings_by_kind` counts all findings, `findings` lists the first of each kind. `report` is the quality report
@@ -151,6 +144,7 @@ class SweepReport(Frozen):
     """
 
     level: Level
+    collective: Collective = None
     citizen_id: str | None = None
     counts: GraphCounts = GraphCounts()
     findings_by_kind: dict[Kind, int] = Field(default_factory=dict)
@@ -174,20 +168,27 @@ class SweepRequest(Request):
 
     citizen_id: CitizenId | None = None
     levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] | None = None
+    collective: CollectiveId | None = None
     findings_per_kind: Annotated[Whole, Field(ge=0, le=1000)] = 100
     limit: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
-    after: Annotated[str, Field(pattern=r"^N[123]:\d{1,15}$")] | None = None
+    after: Annotated[str, Field(pattern=r"^N[123](:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?:\d{1,15}$")] | None = None
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Self:
+        if self.collective is not None and self.levels is None:
+            self.__dict__["levels"] = (Level.N2,)
+        if self.collective is not None and self.levels != (Level.N2,):
+            raise ValueError("a collective is on level N2 alone: leave levels out")
         if self.levels and Level.N1 in self.levels and self.citizen_id is None:
             raise ValueError("level N1 is personal: name its citizen_id")
         if self.after is not None and self.limit is None:
             raise ValueError("after continues a sweep in batches: give its limit too")
         return self
 
-    def chosen(self) -> tuple[Level, ...]:
-        """The levels to check, without repeats."""
+    def chosen(self) -> tuple[GraphKey, ...]:
+        """The graphs to check, without repeats."""
+        if self.collective is not None:
+            return (graph_key(Level.N2, self.collective),)
         if self.levels is not None:
             return tuple(dict.fromkeys(self.levels))
         return tuple(level for level in ALL_LEVELS if level is not Level.N1 or self.citizen_id is not None)
@@ -226,7 +227,8 @@ class RepairOutcome(Frozen):
     action: str
     status: Literal["done", "gone", "refused"]
     level: Level
+    collective: Collective = None
     id: str
     detail: str = ""
-    problem: Literal["invalid-request", "not-found", "conflict", "not-trusted"] | None = None
+    problem: Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-author"] | None = None
     receipt: WriteReceipt | None = None

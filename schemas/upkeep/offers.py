@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from schemas.base import CitizenId, Frozen, JsonMap, Request
+from schemas.base import Frozen, JsonMap
+from schemas.collectives import GraphRequest
 from schemas.commands.base import WriteReceipt
-from schemas.memory import Level
+from schemas.memory import Collective, Level
 
 OfferKind = Literal["resolve", "unblock", "close"]
 
@@ -23,24 +24,17 @@ class Offer(Frozen):
     id: str
     kind: OfferKind
     level: Level
+    collective: Collective = None
     memory_id: str
     name: str
     reason: str
     command: JsonMap
 
 
-class OffersRequest(Request):
+class OffersRequest(GraphRequest):
     """Whose offers: of a citizen, or of a shared level. At most `limit` are listed."""
 
-    citizen_id: CitizenId | None = None
-    level: Level = Level.N1
     limit: Annotated[int, Field(ge=1, le=100)] = 20
-
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> OffersRequest:
-        if self.level is Level.N1 and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
 
 
 class OffersAnswer(Frozen):
@@ -50,18 +44,10 @@ class OffersAnswer(Frozen):
     further: int = 0
 
 
-class OfferReply(Request):
+class OfferReply(GraphRequest):
     """What becomes of an offer: it is taken up, or declined, and then it does not come back."""
 
-    citizen_id: CitizenId | None = None
-    level: Level = Level.N1
     answer: Literal["take", "decline"]
-
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> OfferReply:
-        if self.level is Level.N1 and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
 
 
 class OfferOutcome(Frozen):

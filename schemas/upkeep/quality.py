@@ -8,8 +8,9 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Request, Unit
+from schemas.collectives import CollectiveId, check_collective
 from schemas.intention import ALL_LEVELS
-from schemas.memory import Level
+from schemas.memory import Collective, GraphKey, InGraph, Level, graph_key
 from schemas.upkeep.findings import Kind, Severity
 from schemas.validation import Grade
 
@@ -37,13 +38,14 @@ class QualitySummary(Frozen):
     findings_by_severity: dict[Severity, int] = Field(default_factory=dict)
 
 
-class QualitySeries(Frozen):
+class QualitySeries(InGraph, Frozen):
     """The summaries of one graph, oldest first.
 
     `fallen_from`: the best grade of the 30 days before the last sweep, when the last grade is lower; else null.
     """
 
     level: Level
+    collective: Collective = None
     citizen_id: str | None = None
     summaries: tuple[QualitySummary, ...] = ()
     fallen_from: Grade | None = None
@@ -57,18 +59,22 @@ class QualityRequest(Request):
 
     citizen_id: CitizenId | None = None
     level: Level | None = None
+    collective: CollectiveId | None = None
     limit: Annotated[int, Field(ge=1, le=MOST_SUMMARIES)] = 100
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Self:
+        if self.collective is not None and self.level is None:
+            self.__dict__["level"] = Level.N2
+        check_collective(self.level, self.collective)
         if self.level is Level.N1 and self.citizen_id is None:
             raise ValueError("level N1 is personal: name its citizen_id")
         return self
 
-    def chosen(self) -> tuple[Level, ...]:
-        """The levels that are asked for."""
+    def chosen(self) -> tuple[GraphKey, ...]:
+        """The graphs that are asked for."""
         if self.level is not None:
-            return (self.level,)
+            return (graph_key(self.level, self.collective),)
         return tuple(level for level in ALL_LEVELS if level is not Level.N1 or self.citizen_id is not None)
 
 

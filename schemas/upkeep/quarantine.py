@@ -9,27 +9,15 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from schemas.base import CitizenId, Flag, Frozen, Identifier, Request, ShortText
-from schemas.memory import Level, Source
+from schemas.base import Flag, Frozen, Identifier, ShortText
+from schemas.collectives import GraphRequest
+from schemas.memory import Collective, Level, Source
 from schemas.temporal import Moment
 
 MOST_THINGS: Final = 100
 """So many things are listed in an answer; all are counted."""
 SELECTS: Final = ("source", "episode_id", "key_id", "speaker", "tag", "since", "until")
 """The fields that say what came from there; all that are given must fit."""
-
-
-class GraphRequest(Request):
-    """A request about one graph: that of a citizen, or a shared level."""
-
-    level: Level = Level.N1
-    citizen_id: CitizenId | None = None
-
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> Self:
-        if self.level is Level.N1 and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
 
 
 class QuarantineChange(GraphRequest):
@@ -102,6 +90,7 @@ class Quarantine(Frozen):
 
     id: str | None = None
     level: Level
+    collective: Collective = None
     citizen_id: str | None = None
     status: Literal["dry_run", "nothing", "hiding", "hidden", "releasing", "released", "retracted"]
     request: QuarantineRequest

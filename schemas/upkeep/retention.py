@@ -8,8 +8,9 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from schemas.base import Flag, Frozen, Identifier, Name, ShortText, Whole
+from schemas.collectives import GraphRequest
 from schemas.memory import Source
-from schemas.upkeep.quarantine import GraphRequest, require_one_of
+from schemas.upkeep.quarantine import require_one_of
 
 ASKS_FROM: Final = 0.5
 """A policy that reaches more than this share of a graph asks for confirmation."""

@@ -8,13 +8,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.base import AtMost, CitizenId, Flag, Frozen, Request
-from schemas.memory import Level
+from schemas.collectives import CollectiveId, check_collective
+from schemas.memory import Collective, InGraph, Level
 
 JobName = Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]
 RunStatus = Literal["running", "done", "failed", "undone"]
 
 
-class Run(Frozen):
+class Run(InGraph, Frozen):
     """One run of a job in one graph.
 
     `seen`: how many things the job looked at, `changed`: how many changes were stored, `refused`: how many
@@ -26,6 +27,7 @@ class Run(Frozen):
     id: str
     job: JobName
     level: Level
+    collective: Collective = None
     citizen_id: str | None = None
     status: RunStatus
     begun_at: datetime
@@ -51,10 +53,15 @@ class RunRequest(Request):
     jobs: Annotated[tuple[JobName, ...], Field(min_length=1), AtMost(16)] | None = None
     citizen_id: CitizenId | None = None
     levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] | None = None
+    collective: CollectiveId | None = None
     dry_run: Flag = False
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Self:
+        if self.collective is not None and self.levels is None:
+            self.__dict__["levels"] = (Level.N2,)
+        if self.collective is not None and self.levels != (Level.N2,):
+            raise ValueError("a collective is on level N2 alone: leave levels out")
         if self.levels and Level.N1 in self.levels and self.citizen_id is None:
             raise ValueError("level N1 is personal: name its citizen_id")
         return self
@@ -87,11 +94,15 @@ class RunsQuery(Request):
 
     citizen_id: CitizenId | None = None
     level: Level | None = None
+    collective: CollectiveId | None = None
     job: JobName | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Self:
+        if self.collective is not None and self.level is None:
+            self.__dict__["level"] = Level.N2
+        check_collective(self.level, self.collective)
         if self.level is Level.N1 and self.citizen_id is None:
             raise ValueError("level N1 is personal: name its citizen_id")
         return self

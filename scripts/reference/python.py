@@ -10,9 +10,6 @@ from typing import Any
 from api.adapters.langgraph import SubstrateStore
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
-from api.client.citizen_calls import CitizenCalls
-from api.client.conversations import ConversationCalls
-from api.client.upkeep_calls import RetentionCalls, UpkeepCalls
 from schemas import errors
 from scripts.reference import markdown
 from scripts.reference.document import openapi
@@ -23,6 +20,10 @@ SECTIONS = {
     "relate": "Links",
     "apply": "Commands",
     "list_citizens": "Citizens",
+    "situation": "The mind",
+    "stream": "Streams",
+    "list_collectives": "Collectives",
+    "share": "Sharing",
     "hear": "Conversations",
     "quarantine": "Quarantine and retention",
     "live": "Service",
@@ -65,8 +66,7 @@ def _maker(documented: Any, called: Any) -> str:
 
 
 def _methods() -> Iterator[str]:
-    named = vars(AsyncSubstrate) | vars(CitizenCalls) | vars(ConversationCalls) | vars(UpkeepCalls)
-    named |= vars(RetentionCalls)
+    named = {name: method for kind in AsyncSubstrate.__mro__[:-1] for name, method in vars(kind).items()}
     for name, method in named.items():
         if inspect.iscoroutinefunction(method) and not name.startswith("_"):
             if name in SECTIONS:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from api.mcp.server import FOCUS_URI
-from api.mcp.tools import TOOLS, Tool
+from api.mcp.tool import Tool
+from api.mcp.tools import TOOLS
 from scripts.reference import markdown
 
 ABOUT = """\

@@ -12,8 +12,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from schemas.backup import VERSION, HeldFile, Manifest
 from schemas.errors import Conflict, InvalidRequest
+from schemas.upkeep.backup import VERSION, HeldFile, Manifest
 from substrate.engine.data_directory import write_private
 
 SNAPSHOT: Final = "engine.rdb"

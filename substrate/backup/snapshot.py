@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from schemas.backup import HeldGraph
 from schemas.errors import Fault, SubstrateError, Unavailable
+from schemas.upkeep.backup import HeldGraph
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine.append_log import LIMIT_S, SNAPSHOT, wait_until_idle

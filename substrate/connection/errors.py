@@ -8,7 +8,8 @@ from redis import exceptions as redis_errors
 
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
 
-_REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY", "No connection available")
+_TOO_MANY: Final = ("Max pending queries", "No connection available")
+_REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY")
 
 
 class GraphMissing(Unavailable):
@@ -22,6 +23,10 @@ class ConnectionLost(Unavailable):
     """No answer came; it is unknown whether the command was carried out."""
 
 
+class EngineBusy(Unavailable):
+    """The engine starts, or has too many queries waiting; it did nothing with this one."""
+
+
 class WritesPaused(Unavailable):
     """The write came while a backup paused all writes; nothing of it was applied."""
 
@@ -30,9 +35,10 @@ def translate_error(error: Exception, query: str) -> SubstrateError:
     """Return our error for an error of the driver; `query` is the name of the query or command."""
     text = str(error)
     if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
-        return Unavailable("the engine is loading its data", remedy="Try again in a moment.")
-    if "Max pending queries" in text or text.startswith(_REFUSES_WORK):
-        return Unavailable(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
+        return EngineBusy("the engine is loading its data", remedy="Try again in a moment.")
+    if text.startswith((*_TOO_MANY, *_REFUSES_WORK)):
+        kind = EngineBusy if text.startswith(_TOO_MANY) else Unavailable
+        return kind(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
     if isinstance(error, (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)):
         return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")
     if "timed out" in text:

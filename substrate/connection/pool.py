@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,13 +23,17 @@ from redis.asyncio.lock import Lock
 
 from schemas.errors import Fault, Unavailable
 from schemas.temporal import Instant
+from substrate.connection.batch_sizes import BatchSizes
 from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translate_error
+from substrate.connection.kept_reads import KeptReads
 from substrate.connection.parameters import typed_row
+from substrate.connection.patience import NO_ANSWER, NOT_DONE, patiently
+from substrate.connection.record_cache import RecordCache
 from substrate.connection.turns import ActiveTenants, Turns
 from substrate.cypher.query import Query
 
 type Row = Sequence[Any]
-type Command = Sequence[str | int]
+type Command = Sequence[str | int | bytes]
 
 MAX_CONNECTIONS = 32
 READS_AT_ONCE: Final = 8
@@ -47,8 +53,10 @@ LOCK_EXPIRES_S: Final = 8.0
 LOCK_EXTENDED_EVERY_S: Final = 1.0
 LOCK_POLL_S: Final = 0.005
 
+_RUN: Final = re.compile(r"\brun_id:(\w+)")
+"""What the engine calls this start of it."""
 _ADDING: Final = frozenset(
-    ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE")
+    ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE", "VADD")
 )
 
 
@@ -57,18 +65,29 @@ def _adds_data(words: Sequence[Any]) -> bool:
     return words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words)
 
 
+def _is_unusable(reply: Any) -> bool:
+    """True for the refusal of a vector by a key of another kind, or a set of another dimension."""
+    return isinstance(reply, Exception) and any(
+        cause in str(reply) for cause in ("WRONGTYPE", "dimension mismatch")
+    )
+
+
 class Connection:
     """A pool of connections to one FalkorDB.
 
-    `revive` is awaited when the connection is lost; it restarts an embedded engine. `generations` has, by graph,
-    the generation of vectors in use (`Query.for_generation`); a graph that is not in it uses the first. `around`
-    makes a context manager from the name of a query or command, which is open until the answer comes. `room` is
-    called before a write, and raises when the disk has no space for it. `missing` is called with the name of a
-    graph that a query named and that does not exist. When the connection is lost it is called with None: whatever
-    the caller knows about graphs may then be out of date. `wrote` is called with the graph's name after a write.
+    `revive` is awaited when the connection is lost; it restarts an embedded engine. `generations` has, by
+    graph, the generation of vectors in use (`Query.for_generation`); a graph that is not in it uses the first.
+    `indexed` has the graphs whose likeness is answered by an index of the graph; the others have vector sets
+    (`substrate.likeness`). `around` makes a context manager from the name of a query or command, which is open
+    until the answer comes. `room` is called before a write, and raises when the disk has no space for it.
+    `missing` is called with the name of a graph that a query named and that does not exist. When the
+    connection is lost it is called with None: whatever the caller knows about graphs may then be out of date.
+    `wrote` is called with the graph's name after a write. `records`: what this process keeps of
+    the records that it read; `kept`: what it keeps of graphs in one state.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
     separate connections, so that no write waits for a read. A flow holds one of `questions` while it answers.
+    `batch_sizes`: how many rows a statement takes now.
     """
 
     def __init__(
@@ -78,10 +97,14 @@ class Connection:
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
         self.generations: dict[str, int] = {}
+        self.indexed: set[str] = set()
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
         self.wrote: Callable[[str], None] = lambda graph: None
+        self.records = RecordCache()
+        self.batch_sizes = BatchSizes()
+        self.kept = KeptReads()
         active = ActiveTenants()
         self.reads = Turns(READS_AT_ONCE, CORES + 1, active)
         self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, active, rest_beyond_s=QUICK_WRITE_S)
@@ -95,7 +118,9 @@ class Connection:
             "decode_responses": True,
             "retry": None,
             "protocol": 2,
+            "redis_connect_func": self._on_connect,
         }
+        self._engine: str | None = None
         self._client, self._writing = (
             redis.Redis(
                 connection_pool=redis.BlockingConnectionPool.from_url(url, max_connections=most, **shared),
@@ -103,6 +128,13 @@ class Connection:
             )
             for most in (MAX_CONNECTIONS, WRITES_AT_ONCE)
         )
+
+    def use_generation(self, graph: str, generation: int) -> None:
+        """Use this generation of the vectors of a graph from now on. The first one needs no entry."""
+        if generation:
+            self.generations[graph] = generation
+        else:
+            self.generations.pop(graph, None)
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
         """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns.
@@ -112,14 +144,14 @@ class Connection:
         deadline = self.timeout_ms if timeout_ms is None else timeout_ms
         text = header + query.for_generation(self.generations.get(graph, 0))
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", deadline)
-        reply = await self.reads.run(lambda: self._run(query.name, words))
+        reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
         return reply[1] if len(reply) > 1 else []
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
         """Like `read`, but each value has its stored type."""
         text = header + query.for_generation(self.generations.get(graph, 0))
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
-        reply = await self.reads.run(lambda: self._run(query.name, words))
+        reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
         return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
 
     @asynccontextmanager
@@ -150,28 +182,86 @@ class Connection:
         finally:
             await watch.reset()
 
-    async def write(self, graph: str, query: Query, header: str) -> list[Row]:
+    async def write(self, graph: str, query: Query, header: str, *, first: Sequence[Command] = ()) -> list[Row]:
         """Run a query that changes the graph, in its turn; returns its rows once the change is on disk.
 
-        The engine's own deadline begins when the query is sent. Raises as `read` does, and Conflict.
+        `first`: commands on vector sets that are carried out before it, sent together with it. The engine's own
+        deadline begins when the query is sent. Raises as `read` does, and Conflict.
         """
         text = header + query.for_generation(self.generations.get(graph, 0))
-        reply = await self.writes.run(lambda: self._write_when_allowed(query.name, ("GRAPH.QUERY", graph, text)))
+        words: Command = ("GRAPH.QUERY", graph, text)
+        refused: list[Command] = []
+
+        async def send(*commands: Command) -> Any:
+            *before, reply = await self._send_together(commands)
+            refused[:] = [each for each, answer in zip(first, before, strict=True) if _is_unusable(answer)]
+            if isinstance(reply, Exception):
+                raise reply
+            return reply
+
+        if first:
+            work = partial(self._write_when_allowed, query.name, (*first, words), send)
+        else:
+            work = partial(self._write_when_allowed, query.name, words)
+        reply = await patiently(lambda: self.writes.run(work), NOT_DONE)
         self.wrote(graph)
+        if refused:
+            await self._replace_sets(graph, refused)
         return reply[1] if len(reply) > 1 else []
 
-    async def _write_when_allowed(self, name: str, words: Command) -> Any:
+    async def _replace_sets(self, graph: str, refused: Sequence[Command]) -> None:
+        """Keep refused vectors in place of a set that cannot hold them; the next opening fills the rest."""
+        for key in {str(words[1]) for words in refused}:
+            await self.command("DEL", key)
+        await self.change_vectors(*refused)
+        self.missing(graph)
+
+    async def search_vectors(self, *words: str | int | bytes) -> Any:
+        """Run a command that reads vector sets, in its turn, and return its reply. Raises as `read` does."""
+        return await patiently(lambda: self.reads.run(lambda: self._run(str(words[0]), words)), NO_ANSWER)
+
+    async def change_vectors(self, *commands: Command) -> list[Any]:
+        """Run commands that change vector sets, in one turn; returns their replies once all are on disk.
+
+        They are sent together, but are not one transaction. Raises the first error, as `write` does.
+        """
+
+        async def send(*commands: Command) -> list[Any]:
+            replies = await self._send_together(commands)
+            for reply in replies:
+                if isinstance(reply, Exception):
+                    raise reply
+            return replies
+
+        if not commands:
+            return []
+        name = str(commands[0][0])
+        in_turn = partial(self.writes.run, partial(self._write_when_allowed, name, commands, send))
+        replies: list[Any] = await patiently(in_turn, NOT_DONE)
+        return replies
+
+    async def _send_together(self, commands: Sequence[Command]) -> list[Any]:
+        """The replies, or errors, of commands that are sent at once."""
+        async with self._writing.pipeline(transaction=False) as pipeline:
+            for words in commands:
+                pipeline.execute_command(*words)
+            replies: list[Any] = await pipeline.execute(raise_on_error=False)
+        return replies
+
+    async def _write_when_allowed(
+        self, name: str, words: Sequence[Any], send: Callable[..., Awaitable[Any]] | None = None
+    ) -> Any:
         """Send a write, and repeat it for up to 3 s while a backup pauses writes."""
         give_up = time.monotonic() + PAUSE_LIMIT_S
         while True:
             try:
-                return await self._run(name, words, self._writing.execute_command)
+                return await self._run(name, words, send or self._writing.execute_command)
             except WritesPaused:
                 if time.monotonic() > give_up:
                     raise
                 await asyncio.sleep(PAUSE_POLL_S)
 
-    async def command(self, *words: str | int) -> Any:
+    async def command(self, *words: str | int | bytes) -> Any:
         """Send any other Redis command and return its reply. Raises as `read` does."""
         return await self._run(str(words[0]), words)
 
@@ -232,10 +322,34 @@ class Connection:
         if isinstance(ours, GraphMissing):
             self.missing(graph)
         elif isinstance(ours, ConnectionLost):
+            self.forget_kept()
             self.missing(None)
             if self.revive is not None:
                 await self.revive()
         return ours
+
+    async def _on_connect(self, connection: Any) -> None:
+        """Keep nothing of another start of the engine: it may have been given other data meanwhile."""
+        await connection.on_connect()
+        try:
+            await connection.send_command("INFO", "server")
+            told = _RUN.search(str(await connection.read_response()))
+        except redis_errors.ResponseError:  # the user may not ask
+            told = None
+        engine = None if told is None else told[1]
+        if engine != self._engine:
+            self.forget_kept()
+        self._engine = engine
+
+    def keep_at_most(self, megabytes: int) -> None:
+        """Keep so much of what is read: two thirds for records, the rest for what hangs on a state of a graph."""
+        self.records.most_bytes = megabytes * (2 << 20) // 3
+        self.kept.most_bytes = megabytes * (1 << 20) // 3
+
+    def forget_kept(self, graph: str | None = None) -> None:
+        """Keep nothing of a graph, or of all: something was erased, or the engine may hold other data."""
+        self.records.forget(graph)
+        self.kept.forget(graph)
 
     async def now(self) -> Instant:
         """Return the time of the engine's host: one clock for all processes that share a store."""

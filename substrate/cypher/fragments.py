@@ -12,8 +12,8 @@ NODE_COLUMNS: Final = (
     "invalidation_reason", "closed_reason", "correction_pattern_id", "discovery_energy",
     "energy", "confidence", "emotion_vector", "felt_quality", "body_sensation",
     "goal", "resolution_state", "tags", "buckets", "aliases",
-    "importance", "intensity", "result", "rule", "abstraction", "step",
-    "source", "author", "episode_id", "speaker", "extra", "unset",
+    "importance", "intensity", "result", "rule", "severity", "abstraction", "step",
+    "source", "author", "shared_from", "episode_id", "speaker", "extra", "unset",
 )  # fmt: skip
 """The columns of a memory record, in the order in which every query returns them."""
 
@@ -58,11 +58,11 @@ RECEIPT_COLUMNS: Final = (
 
 REPEATED: Final = frozenset(
     ("node_type", "goal", "mindstate", "formation_trigger", "resolution_state", "relation_type", "source",
-     "author", "episode_id", "speaker", "unset", "step", "command_id", "key_id", "closed_key")
+     "author", "episode_id", "speaker", "unset", "step", "severity", "command_id", "key_id", "closed_key")
 )  # fmt: skip
 """Properties with few different values in many records: `intern` makes the engine store each value once."""
 
-REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
+REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives", "window", "focus", "senses")
 """Texts of a citizen's state that many records share; `intern` makes the engine store each text once."""
 
 CLOCK: Final = (
@@ -71,6 +71,23 @@ CLOCK: Final = (
 )
 """`m`: the stamp of the graph. `at`: the transaction time of the statement, which is `$at`, or one microsecond
 after the last write when the clock of the graph is ahead."""
+
+
+SHIFT: Final = (
+    "OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'}) "
+    "FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END | SET m.shifts = coalesce(m.shifts, 0) + 1) "
+    "WITH 1 AS shifted "
+)
+"""Before a change that moves no clock but may change answers: what processes keep of the graph is out of date."""
+
+
+STATE: Final = ("clock", "shifts", "created_at", "generation")
+"""The properties of the stamp that tell one state of a graph from another."""
+SEEN: Final = (
+    "MATCH (g:SubstrateMeta {key: 'stamp'}) "
+    f"UNWIND [{', '.join(f"['{name}', coalesce(g.{name}, 0)]" for name in STATE)}] AS seen "
+)
+"""One row for each property of the state in which a query finds the graph: its name, and its value."""
 
 
 HUB: Final = 64
@@ -147,7 +164,8 @@ def felt(name: str) -> str:
     """
     return (
         f"{name}.energy >= $min_energy AND {name}.confidence >= $min_confidence "
-        f"AND all(emotion IN $required_emotions WHERE emotion IN {name}.emotions) AND {fits(name)}"
+        f"AND size([emotion IN $required_emotions WHERE emotion IN {name}.emotions]) >= $emotions_needed "
+        f"AND {fits(name)}"
     )
 
 
@@ -197,6 +215,15 @@ BEGINNING: Final = 1000
 """So many characters of a long text are read where it is not known which passage of it answers."""
 CUT_MARK: Final = "\x01"
 """Stands between the beginning of a long text and the number of all its characters; no text holds it."""
+
+
+THIN_COLUMNS: Final = ("id", "version", "created_at", "expired_at")
+"""By these, and by whether its text is cut, a process recognises a record that it has read before."""
+
+
+def thin_columns(name: str) -> str:
+    """The columns of `THIN_COLUMNS`, then 1 where `found_columns` would cut the text, else 0."""
+    return f"{columns_of(name, THIN_COLUMNS)}, CASE WHEN {name}.passages IS NULL THEN 0 ELSE 1 END"
 
 
 def found_columns(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 7
+SCHEMA_VERSION: Final = 9
 """Graphs with an older version are migrated by `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
@@ -21,6 +21,8 @@ INDEXES: Final = (
     Query("index_past_name", "CREATE INDEX FOR (n:PastVersion) ON (n.name_key)"),
     Query("index_node_begun", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.valid_at)"),
     Query("index_past_begun", "CREATE INDEX FOR (n:PastVersion) ON (n.valid_at)"),
+    Query("index_node_emotions", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.emotions)"),
+    Query("index_past_emotions", "CREATE INDEX FOR (n:PastVersion) ON (n.emotions)"),
     Query("index_tag_name", "CREATE INDEX FOR (n:Tag) ON (n.name)"),
     Query("index_receipt_command", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)"),
     Query("index_state_version", "CREATE INDEX FOR (s:PastState) ON (s.version)"),
@@ -31,6 +33,10 @@ INDEXES: Final = (
     Query("index_change_page", "CREATE INDEX FOR (c:UpkeepChange) ON (c.page)"),
     Query("index_change_command", "CREATE INDEX FOR (c:UpkeepChange) ON (c.command_id)"),
     Query("index_change_target", "CREATE INDEX FOR (c:UpkeepChange) ON (c.target)"),
+    Query("index_note_id", "CREATE INDEX FOR (s:StreamNote) ON (s.id)"),
+    Query("index_note_at", "CREATE INDEX FOR (s:StreamNote) ON (s.at)"),
+    Query("index_context_memory", "CREATE INDEX FOR (c:ContextNote) ON (c.memory_id)"),
+    Query("index_context_command", "CREATE INDEX FOR (c:ContextNote) ON (c.command_id)"),
     Query("index_past_link_handle", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)"),
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
     Query(
@@ -58,19 +64,9 @@ _TRACES: Final = ("Trace", "PastTrace", "PassageTrace")
 OTHER_TRACES: Final = ("OtherTrace", "OtherPastTrace", "OtherPassageTrace")
 
 
-def vector_indexes(dimension: int, emotions: int, labels: tuple[str, ...] = _TRACES) -> tuple[Query, ...]:
-    """Return the vector indexes of embeddings and emotions for each label; `dimension` 0 means no embeddings.
-
-    The passages of a memory have no emotions of their own.
-    """
-    sizes = {"embedding": dimension, "emotion": emotions}
-    columns = [column for column, size in sizes.items() if size]
-    pairs = [(label, column) for label in labels for column in columns]
-    return tuple(
-        _vector_index(label, column, sizes[column])
-        for label, column in pairs
-        if column == "embedding" or not label.endswith("PassageTrace")
-    )
+def vector_indexes(dimension: int, labels: tuple[str, ...] = _TRACES) -> tuple[Query, ...]:
+    """The vector indexes of the labels, for a graph that has no vector sets; none for `dimension` 0."""
+    return tuple(_vector_index(label, "embedding", dimension) for label in labels if dimension)
 
 
 def _vector_index(label: str, column: str, dimension: int) -> Query:
@@ -98,13 +94,14 @@ REST_INDEX: Final = Query("rest_index", "CREATE INDEX FOR (n:Rest) ON (n.id)")
 READ_STAMP: Final = Query(
     "read_stamp",
     "MATCH (m:SubstrateMeta) RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, "
-    "coalesce(m.generation, 0), m.other_model, m.other_dimension, m.other_state LIMIT 1",
+    "coalesce(m.generation, 0), m.other_model, m.other_dimension, m.other_state, "
+    "coalesce(m.likeness, 'index') LIMIT 1",
 )
 WRITE_STAMP: Final = Query(
     "write_stamp",
     "MERGE (m:SubstrateMeta {key: 'stamp'}) "
     "ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model, "
-    "m.dimension = $dimension, m.created_at = $now",
+    "m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness",
 )
 COUNTS: Final = Query(
     "counts",

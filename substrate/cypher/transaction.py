@@ -38,7 +38,8 @@ def _set_interned(name: str, row: str, columns: tuple[str, ...]) -> str:
 
 
 _SET_EMBEDDING: Final = (
-    "SET {0} += CASE WHEN {1}.embedding IS NULL THEN {{}} ELSE {{embedding: vecf32({1}.embedding)}} END "
+    "SET {0} += CASE WHEN {1}.embedding IS NULL THEN {{}} "
+    "ELSE {{embedding: vecf32({1}.embedding), digest: {1}.digest}} END "
 )
 _SET_EMOTION: Final = "SET {0}.emotion = vecf32({1}.emotion) "
 

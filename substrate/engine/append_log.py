@@ -15,6 +15,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.indexes import wait_for_pending_work
+from substrate.likeness.elements import set_names
 
 _BACKGROUND_WORK: Final = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
 LIMIT_S: Final = 600.0
@@ -33,6 +34,7 @@ async def delete_graph(connection: Connection, graph: str) -> None:
     deletion is counted first, and the next process to open the store rewrites the log.
     """
     await connection.command("INCR", DELETIONS)
+    await connection.command("DEL", *set_names(graph))
     with suppress(GraphMissing):
         await connection.command("GRAPH.DELETE", graph)
 

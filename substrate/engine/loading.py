@@ -1,8 +1,8 @@
 """An engine that is loading its data: how to detect that, its progress, and the estimated time left.
 
-While it loads, the engine may not answer a PING for minutes, because it rebuilds every vector index. Its text log
-then shows that it has started and is not ready. The time left is estimated from the size of its files and the rate
-of the previous load.
+While it loads, the engine may not answer a PING: it builds the indexes of words and ids anew, and the vector index
+of a graph that has no vector sets, which takes minutes for 100,000 memories. Its text log then shows that it has
+started and is not ready. The time left is estimated from the size of its files and the rate of the previous load.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ STARTED: Final = b" just started"
 READY: Final = b"Ready to accept connections"
 TAIL_BYTES: Final = 256 << 10
 DEFAULT_RATE: Final = float(1 << 20)
-"""Bytes a second, used until a load was measured: 110,000 memories with two vectors each, on one busy core."""
+"""Bytes a second, used until a load was measured: that of a graph with a vector index, on one busy core. With
+vector sets it is many times as much, so the first estimate is too long rather than too short."""
 MEASURED_FROM_BYTES: Final = 1 << 20
 """A smaller store does not give a useful rate."""
 INFO_LIMIT_S: Final = 2.0

@@ -43,10 +43,12 @@ appendfsync always
 appenddirname engine-aof
 appendfilename engine.aof
 aof-load-truncated yes
-auto-aof-rewrite-percentage 100
+auto-aof-rewrite-percentage 10
 auto-aof-rewrite-min-size 64mb
 loadmodule {module} {arguments}
 """
+"""The log is rewritten when it has grown by a tenth: what was written since is carried out one by one at a start,
+and a vector then takes as long as when it was written."""
 
 KEEPER: Final = "import sys; sys.path.append(sys.argv[1]); from substrate.engine.keeper import main; main()"
 MIN_FREE_BYTES: Final = 1 << 20

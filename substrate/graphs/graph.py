@@ -2,41 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from schemas.memory import Level
+from schemas.memory import GraphKey
+from schemas.temporal import Instant
+from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
+from substrate.connection.record_cache import GraphRecords
 from substrate.cypher.query import Query
+from substrate.likeness import port as likeness
+from substrate.likeness.elements import Search, Vector
 
-__all__ = ["Graph", "GraphTarget", "Query"]
+__all__ = ["Graph", "GraphTarget", "Query", "Search"]
+
+
+UNKEPT: Final = Reads(None)
+"""Keeps nothing that another question could find."""
 
 
 class Graph(NamedTuple):
     """A graph by its name; the parameters of a query are keyword arguments.
 
-    `read` and `read_typed` raise GraphMissing, StoreTimeout, Unavailable or Fault; `write` raises Conflict too.
+    A `Search` among the parameters of a read is done first: the query gets rows [owner, key, distance] in its
+    place. `read` and `read_typed` raise GraphMissing, StoreTimeout, Unavailable or Fault; `write` raises Conflict
+    too.
     """
 
     connection: Connection
     name: str
 
+    @property
+    def records(self) -> GraphRecords:
+        """What this process keeps of the records of the graph."""
+        return self.connection.records.of(self.name)
+
+    def kept(self, state: GraphState | None) -> Reads:
+        """What this process keeps of the graph in this state."""
+        return self.connection.kept.of(self.name, state)
+
     async def read(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, within the deadline of the connection."""
-        return await self.connection.read(self.name, query, parameters(values))
+        resolved = await likeness.resolve(self.connection, self.name, values)
+        return await self.connection.read(self.name, query, parameters(resolved))
 
     async def read_typed(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, each value with its stored type."""
-        return await self.connection.read_typed(self.name, query, parameters(values))
+        resolved = await likeness.resolve(self.connection, self.name, values)
+        return await self.connection.read_typed(self.name, query, parameters(resolved))
 
     async def write(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a query that changes the graph, once the change is on disk."""
         return await self.connection.write(self.name, query, parameters(values))
 
+    async def write_after(self, vectors: Sequence[Vector], query: Query, /, **values: Any) -> list[Row]:
+        """The same; the vectors of its records are kept first, in the same round trip."""
+        first = likeness.additions(self.connection, self.name, vectors)
+        return await self.connection.write(self.name, query, parameters(values), first=first)
+
 
 class GraphTarget(NamedTuple):
-    """A graph that a question reads; with `past`, records that are not current are read too."""
+    """A graph that a question reads; with `past`, records that are not current are read too.
 
-    level: Level
+    `reads`: what this process keeps of it in the state in which the question found it. `feedback_at`: when its
+    feedback last changed, where that was read too.
+    """
+
+    key: GraphKey
     graph: Graph
     past: bool
+    reads: Reads = UNKEPT
+    feedback_at: Instant | None = None

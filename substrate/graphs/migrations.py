@@ -21,8 +21,9 @@ from schemas.errors import StoreMisfit
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.query import Query
 from substrate.cypher.schema import READ_STAMP, SCHEMA_VERSION
-from substrate.graphs import indexes
+from substrate.graphs import filling, indexes
 from substrate.graphs.graph import Graph
+from substrate.likeness import vector_sets
 
 ROWS: Final = 500
 """Records of one page."""
@@ -93,6 +94,35 @@ INDEX_CHANGE_PAGE: Final = Query("index_change_page", "CREATE INDEX FOR (c:Upkee
 INDEX_CHANGE_COMMAND: Final = Query("index_change_command", "CREATE INDEX FOR (c:UpkeepChange) ON (c.command_id)")
 INDEX_CHANGE_TARGET: Final = Query("index_change_target", "CREATE INDEX FOR (c:UpkeepChange) ON (c.target)")
 
+INDEX_NOTE_ID: Final = Query("index_stream_note_id", "CREATE INDEX FOR (s:StreamNote) ON (s.id)")
+INDEX_NOTE_AT: Final = Query("index_stream_note_at", "CREATE INDEX FOR (s:StreamNote) ON (s.at)")
+INDEX_CONTEXT_MEMORY: Final = Query(
+    "index_context_note_memory", "CREATE INDEX FOR (c:ContextNote) ON (c.memory_id)"
+)
+INDEX_CONTEXT_COMMAND: Final = Query(
+    "index_context_note_command", "CREATE INDEX FOR (c:ContextNote) ON (c.command_id)"
+)
+
+
+INDEX_EMOTIONS: Final = Query("index_emotions", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.emotions)")
+INDEX_PAST_EMOTIONS: Final = Query("index_past_emotions", "CREATE INDEX FOR (n:PastVersion) ON (n.emotions)")
+SET_SETS: Final = Query(
+    "set_sets", "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m.likeness = 'sets' RETURN m.likeness"
+)
+
+
+def _drop(label: str, column: str) -> Query:
+    name = f"drop_vector_{label.lower()}_{column}"
+    return Query(name, f"DROP VECTOR INDEX FOR (n:{label}) ON (n.{column})")
+
+
+DROP_VECTORS: Final = tuple(
+    _drop(label, column)
+    for label in ("Trace", "PastTrace", "PassageTrace", "OtherTrace", "OtherPastTrace", "OtherPassageTrace")
+    for column in ("emotion", "embedding")
+)
+"""The engine builds an index with two columns anew when one is dropped; the second drop ends that at once."""
+
 
 def _index_passages(dimension: int) -> Query:
     return Query(
@@ -118,13 +148,17 @@ class IndexPassages(NamedTuple):
     """Creates the vector index of passages for the embedding in use; none for a graph without embeddings."""
 
 
+class MoveVectors(NamedTuple):
+    """Moves the vectors of a graph from its indexes to vector sets, where the server has them."""
+
+
 class ChangeRecords(NamedTuple):
     """Changes records page by page; the query returns the last internal id of its page, and no row at the end."""
 
     query: Query
 
 
-type Step = CreateIndex | CreateUnique | IndexPassages | ChangeRecords
+type Step = CreateIndex | CreateUnique | IndexPassages | MoveVectors | ChangeRecords
 
 
 class Migration(NamedTuple):
@@ -184,6 +218,21 @@ MIGRATIONS: Final = (
         "the changes of a run of upkeep are found by an index",
         (CreateIndex(INDEX_CHANGE_PAGE), CreateIndex(INDEX_CHANGE_COMMAND), CreateIndex(INDEX_CHANGE_TARGET)),
     ),
+    Migration(
+        8,
+        "the notes of streams and contexts are found by indexes",
+        (
+            CreateIndex(INDEX_NOTE_ID),
+            CreateIndex(INDEX_NOTE_AT),
+            CreateIndex(INDEX_CONTEXT_MEMORY),
+            CreateIndex(INDEX_CONTEXT_COMMAND),
+        ),
+    ),
+    Migration(
+        9,
+        "likeness is answered by vector sets, which need not be built at every start, and feelings by an index",
+        (CreateIndex(INDEX_EMOTIONS), CreateIndex(INDEX_PAST_EMOTIONS), MoveVectors()),
+    ),
 )
 
 
@@ -208,6 +257,9 @@ async def _run(graph: Graph, step: Step) -> None:
     if isinstance(step, ChangeRecords):
         await _change_records(graph, step.query)
         return
+    if isinstance(step, MoveVectors):
+        await _move_vectors(graph)
+        return
     async with indexes.index_lock(graph.connection):
         if isinstance(step, CreateIndex):
             await indexes.create_index(graph, step.query)
@@ -221,8 +273,28 @@ async def _run(graph: Graph, step: Step) -> None:
 async def _index_passages_in_use(graph: Graph) -> None:
     [[_, _, dimension, _, generation, *_]] = await graph.read(READ_STAMP)
     if dimension:
-        graph.connection.generations[graph.name] = generation
+        graph.connection.use_generation(graph.name, generation)
         await indexes.create_index(graph, _index_passages(dimension))
+
+
+async def _move_vectors(graph: Graph) -> None:
+    """Drop the vector indexes, and fill vector sets from the vectors that the graph keeps; does nothing twice."""
+    [[_, _, dimension, _, generation, _, other_dimension, other_state, likeness]] = await graph.read(READ_STAMP)
+    if likeness == "sets" or not await vector_sets.are_supported(graph.connection):
+        return
+    graph.connection.use_generation(graph.name, generation)
+    async with indexes.index_lock(graph.connection):
+        for query in DROP_VECTORS:
+            await indexes.drop_index(graph, query)
+        await indexes.wait_operational(graph)
+    graph.connection.indexed.discard(graph.name)
+    dimensions = {generation: dimension, 1 - generation: other_dimension if other_state else None}
+    for each, numbers in dimensions.items():
+        if numbers:
+            graph.connection.use_generation(graph.name, each)
+            await filling.fill(graph, numbers)
+    graph.connection.use_generation(graph.name, generation)
+    await graph.write(SET_SETS)
 
 
 async def _change_records(graph: Graph, query: Query) -> None:

@@ -14,10 +14,11 @@ from typing import Any, Final, NamedTuple
 from schemas.temporal import END_OF_TIME
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.query import Query
-from substrate.emotions import DIMENSION as EMOTION_DIMENSION
 from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Stamp
+from substrate.likeness import port as likeness
+from substrate.likeness.elements import Role, Vector
 
 ROWS: Final = 25
 """Records of one statement: each indexed vector adds about 1 ms to the commit, which blocks all graphs."""
@@ -53,11 +54,11 @@ LACKING_PAST: Final = Query("lacking_past", _lacking("PastVersion"))
 LACKING_PASSAGES: Final = Query(
     "lacking_passages",
     "MATCH (q:Passage) WHERE id(q) > $after AND outdegree(q, 'HAS_OTHER_TRACE') = 0 WITH q LIMIT $rows "
-    "RETURN id(q), q.handle, q.text ORDER BY id(q)",
+    "RETURN id(q), q.memory_id, q.handle, q.text ORDER BY id(q)",
 )
 """The next passages without a trace of the new generation."""
 
-_NEW: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
+_NEW: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion), digest: r.digest}"
 _UNLESS_TRACED: Final = "outdegree(n, 'HAS_OTHER_TRACE') = 0 "
 
 TRACE: Final = Query(
@@ -152,8 +153,13 @@ async def begin(graph: Graph, target: EmbeddingTarget) -> bool:
 
 
 async def create_indexes(graph: Graph, target: EmbeddingTarget) -> None:
-    """Create the vector indexes of the new generation. Raises Unavailable when they do not become operational."""
-    queries = schema_cypher.vector_indexes(target.dimension, EMOTION_DIMENSION, schema_cypher.OTHER_TRACES)
+    """Create the vector indexes of the new generation, if the graph uses indexes.
+
+    Raises Unavailable when they do not become operational.
+    """
+    if graph.name not in graph.connection.indexed:
+        return
+    queries = schema_cypher.vector_indexes(target.dimension, schema_cypher.OTHER_TRACES)
     async with indexes.index_lock(graph.connection):
         for query in queries:
             await indexes.create_index(graph, query)
@@ -175,7 +181,8 @@ async def add_traces(graph: Graph, target: EmbeddingTarget, groups: Sequence[Tra
 
     A record that changed since it was read gets none.
     """
-    rows = [{**_key(record), **vectors} for [record], vectors in groups]
+    rows = likeness.with_digests({**_key(record), **vectors} for [record], vectors in groups)
+    await likeness.add(graph.connection, graph.name, likeness.vectors_of(rows), other=True)
     return await _write(graph, TRACE, target, rows)
 
 
@@ -187,6 +194,9 @@ async def add_past_traces(graph: Graph, target: EmbeddingTarget, groups: Sequenc
     rows = []
     for number, (records, vectors) in enumerate(groups):
         rows.append({"number": number, "owners": [_key(record) for record in records], **vectors})
+    rows = likeness.with_digests(rows)
+    owned = [{**row, "id": records[0].id} for row, (records, _) in zip(rows, groups, strict=True)]
+    await likeness.add_missing(graph.connection, graph.name, likeness.vectors_of(owned, is_open=False), other=True)
     return await _write(graph, TRACE_PAST, target, rows)
 
 
@@ -198,6 +208,7 @@ class UntracedPassage(NamedTuple):
     """A passage without a trace of the new generation."""
 
     internal_id: int
+    memory_id: str
     handle: str
     text: str
 
@@ -209,6 +220,8 @@ async def untraced_passages(graph: Graph, after: int) -> list[UntracedPassage]:
 
 async def add_passage_traces(graph: Graph, target: EmbeddingTarget, rows: Sequence[Mapping[str, Any]]) -> int:
     """Add new traces to passages, by `handle` and `embedding`; returns how many were added."""
+    vectors = [Vector(row["memory_id"], row["handle"], row["embedding"]) for row in rows if row["embedding"]]
+    await likeness.add(graph.connection, graph.name, vectors, Role.PASSAGES, other=True)
     return await _write(graph, TRACE_PASSAGES, target, rows)
 
 
@@ -234,7 +247,8 @@ async def clear_traces(graph: Graph, query: Query) -> int:
 
 
 async def end(graph: Graph) -> None:
-    """Drop the indexes of the empty generation that is not in use, and remove it from the stamp."""
+    """Drop the sets and indexes of the empty generation that is not in use, and remove it from the stamp."""
+    await likeness.drop_other(graph.connection, graph.name)
     async with indexes.index_lock(graph.connection):
         for query in schema_cypher.DROP_OTHER_INDEXES:
             await indexes.drop_index(graph, query)

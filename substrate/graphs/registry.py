@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
+from weakref import WeakValueDictionary
 
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
@@ -15,14 +15,22 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher import schema as cypher
-from substrate.emotions import DIMENSION as EMOTION_DIMENSION
+from substrate.graphs import filling, migrations
 from substrate.graphs import indexes as indexing
-from substrate.graphs import migrations
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import CITIZEN_PREFIX, graph_name
+from substrate.graphs.names import CITIZEN_PREFIX, COLLECTIVE_PREFIX, DEFAULT_COLLECTIVE, graph_name
+from substrate.likeness import vector_sets
 
+SETS: Final = "sets"
+INDEX: Final = "index"
+"""The names of the two adapters of likeness in a stamp."""
+type Adapter = Literal["auto", "sets", "index"]
 STAMP_VALID_S: Final = 1.0
 """A stamp is read again after this time: another process may replace the graph's embeddings at any moment."""
+
+
+MOST_OPERATIONAL: Final = 10_000
+"""Of so many graphs it is remembered that their indexes are operational; then they are asked again."""
 
 
 class Stamp(NamedTuple):
@@ -30,7 +38,8 @@ class Stamp(NamedTuple):
 
     The trace nodes of `generation` (0 or 1) have the embeddings in use. When `other_state` is set, those of the
     other generation have the embeddings of another model: `filling` (being added), `leaving` (in use until now,
-    and still read by processes that are configured for them) or `clearing` (being removed).
+    and still read by processes that are configured for them) or `clearing` (being removed). `likeness`: what finds
+    the nearest vectors, vector sets or an index of the graph (`substrate.likeness`).
     """
 
     schema_version: int
@@ -41,6 +50,7 @@ class Stamp(NamedTuple):
     other_model: str | None
     other_dimension: int | None
     other_state: str | None
+    likeness: str = INDEX
 
     def generation_of(self, model: str, dimension: int) -> int | None:
         """Return the generation to use with this embedding; None when the graph has no such embeddings."""
@@ -65,24 +75,37 @@ async def read_stamp(graph: Graph) -> Stamp | None:
     return Stamp._make(rows[0]) if rows else None
 
 
+def note_adapter(connection: Connection, name: str, stamp: Stamp) -> None:
+    """Remember by the stamp which adapter of likeness a graph uses."""
+    if stamp.likeness == INDEX:
+        connection.indexed.add(name)
+    else:
+        connection.indexed.discard(name)
+
+
 async def existing_graphs(connection: Connection) -> list[str]:
     """Return the sorted names of all graphs that are named as Substrate names its graphs."""
     names: Sequence[str] = await connection.command("GRAPH.LIST")
-    shared = (graph_name(Level.N2, None), graph_name(Level.N3, None))
-    return sorted(name for name in names if name in shared or name.startswith(CITIZEN_PREFIX))
+    ecosystem = graph_name(Level.N3, None)
+    return sorted(name for name in names if name == ecosystem or name.startswith(_PREFIXES))
+
+
+_PREFIXES: Final = (CITIZEN_PREFIX, COLLECTIVE_PREFIX)
 
 
 class Graphs:
     """Opens graphs, checks that each fits the embedder in use, and remembers which generation it uses."""
 
-    def __init__(self, connection: Connection, *, model: str, dimension: int) -> None:
+    def __init__(self, connection: Connection, *, model: str, dimension: int, likeness: Adapter = "auto") -> None:
+        """`likeness`: what new graphs use; `auto`: vector sets where the server has them, else an index."""
         self.connection = connection
+        self._likeness = likeness
         self.model = model
         self.dimension = dimension
         self._open_until: dict[str, float] = {}
         self._operational: set[str] = set()
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._migrating: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._migrating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._creates = True
         connection.missing = self.forget
 
@@ -108,14 +131,31 @@ class Graphs:
         if stamp is None:
             return False
         if stamp.schema_version != cypher.SCHEMA_VERSION:
-            async with self._migrating[name]:
+            migrating = self._migrating.setdefault(name, asyncio.Lock())
+            async with migrating:
                 await migrations.migrate(Graph(self.connection, name), stamp.schema_version)
-        self.connection.generations[name] = self._generation(name, stamp)
+            stamp = await read_stamp(Graph(self.connection, name)) or stamp
+        self.connection.use_generation(name, self._generation(name, stamp))
+        note_adapter(self.connection, name, stamp)
         if name not in self._operational:
             await self.wait_operational(name)
-            self._operational.add(name)
-        self._open_until[name] = _monotonic() + STAMP_VALID_S
+            await filling.ensure_filled(Graph(self.connection, name), self.dimension)
+            self._note_operational(name)
+        self._note_open(name)
         return True
+
+    def _note_open(self, name: str) -> None:
+        """Remember the check of a graph, and forget those that are out of date."""
+        moment = _monotonic()
+        self._open_until.pop(name, None)
+        self._open_until[name] = moment + STAMP_VALID_S
+        while (oldest := next(iter(self._open_until.items())))[1] <= moment:
+            del self._open_until[oldest[0]]
+
+    def _note_operational(self, name: str) -> None:
+        if len(self._operational) >= MOST_OPERATIONAL:
+            self._operational.clear()
+        self._operational.add(name)
 
     async def for_writing(self, name: str, now: Instant) -> None:
         """Create the graph with every index and constraint if it does not exist. Raises as `for_reading` does."""
@@ -123,7 +163,8 @@ class Graphs:
             if await read_stamp(Graph(self.connection, name)) is not None:
                 return
             self.forget(name)  # another process has erased it
-        async with self._locks[name]:
+        creating = self._locks.setdefault(name, asyncio.Lock())
+        async with creating:
             if await self.for_reading(name):
                 return
             if not self._creates:
@@ -143,7 +184,8 @@ class Graphs:
 
     async def _create(self, name: str, now: Instant) -> None:
         self.connection.generations.pop(name, None)
-        indexes = (*cypher.INDEXES, *cypher.vector_indexes(self.dimension, EMOTION_DIMENSION))
+        likeness = await self._choose_adapter()
+        indexes = cypher.INDEXES if likeness == SETS else (*cypher.INDEXES, *cypher.vector_indexes(self.dimension))
         for index in indexes:
             await indexing.create_index(Graph(self.connection, name), index)
         for label, column in cypher.UNIQUE:
@@ -154,8 +196,14 @@ class Graphs:
             "embedding_model": self.model,
             "dimension": self.dimension,
             "now": now,
+            "likeness": likeness,
         }
         await self.connection.write(name, cypher.WRITE_STAMP, parameters(stamp))
+
+    async def _choose_adapter(self) -> str:
+        if self._likeness != "auto":
+            return self._likeness
+        return SETS if await vector_sets.are_supported(self.connection) else INDEX
 
     async def wait_operational(self, name: str) -> None:
         """Return when every index and constraint is operational. Raises as `indexes.wait_operational` does."""
@@ -170,7 +218,7 @@ class Graphs:
             return []
         waiting = await indexing.unready(Graph(self.connection, name))
         if not waiting:
-            self._operational.add(name)
+            self._note_operational(name)
         return waiting
 
     async def existing(self) -> list[str]:
@@ -182,6 +230,11 @@ class Graphs:
         return [
             name.removeprefix(CITIZEN_PREFIX) for name in await self.existing() if name.startswith(CITIZEN_PREFIX)
         ]
+
+    async def collectives(self) -> list[str]:
+        """Sorted ids of all collectives beside the default one in which something is stored."""
+        names = [name for name in await self.existing() if name.startswith(COLLECTIVE_PREFIX)]
+        return [name.removeprefix(COLLECTIVE_PREFIX) for name in names if name != DEFAULT_COLLECTIVE]
 
     def _generation(self, name: str, stamp: Stamp) -> int:
         generation = stamp.generation_of(self.model, self.dimension)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -57,20 +57,36 @@ class ClassPath(NamedTuple):
 
     def load(self, base: type[Any]) -> type[Any]:
         """Import the class. Raises InvalidRequest when it does not exist or is no subclass of `base`."""
+        loaded = self._import()
+        if not (isinstance(loaded, type) and issubclass(loaded, base)):
+            raise self._unfit(base.__name__)
+        return loaded
+
+    def load_fitting(self, methods: Sequence[str], base: str) -> type[Any]:
+        """Import the class without the library of its base class, whose name is `base`.
+
+        Raises InvalidRequest when it does not exist or lacks one of the methods.
+        """
+        loaded = self._import()
+        if not (isinstance(loaded, type) and all(callable(getattr(loaded, name, None)) for name in methods)):
+            raise self._unfit(base)
+        return loaded
+
+    def _import(self) -> Any:
         module, _, name = self.path.partition(":")
         try:
-            loaded = getattr(import_module(module), name)
+            return getattr(import_module(module), name)
         except (ImportError, AttributeError, ValueError, TypeError) as exc:
             raise InvalidRequest(
                 f"the {self.purpose} class {self.path} cannot be imported ({type(exc).__name__})",
                 remedy=f"Install the package, and write {self.setting} as package.module:Class.",
             ) from exc
-        if not (isinstance(loaded, type) and issubclass(loaded, base)):
-            raise InvalidRequest(
-                f"{self.path} is not a LlamaIndex {self.kind}",
-                remedy=f"Name a subclass of LlamaIndex's {base.__name__} in {self.setting}.",
-            )
-        return loaded
+
+    def _unfit(self, base: str) -> InvalidRequest:
+        return InvalidRequest(
+            f"{self.path} is not a LlamaIndex {self.kind}",
+            remedy=f"Name a subclass of LlamaIndex's {base} in {self.setting}.",
+        )
 
     @contextmanager
     def building(self) -> Iterator[None]:

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+from base64 import b64decode
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
 
 CHARACTERS_PER_TOKEN = 4
 """The usual estimate for English text, used without a vocabulary."""
+
+ENCODING: Final = "cl100k_base"
+VOCABULARY: Final = "_static/tiktoken_cache/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
+"""Where LlamaIndex ships tiktoken's `cl100k_base`. Its own `get_tokenizer` would import all of LlamaIndex."""
+SHA256: Final = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+# The pattern that cuts a text, and the tokens that are no text, as tiktoken defines them for this vocabulary.
+PATTERN: Final = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+SPECIAL: Final = {
+    "<|endoftext|>": 100257,
+    "<|fim_prefix|>": 100258,
+    "<|fim_middle|>": 100259,
+    "<|fim_suffix|>": 100260,
+    "<|endofprompt|>": 100276,
+}
 
 type Count = Callable[[str], int]
 
@@ -17,6 +39,11 @@ def by_characters(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
+def counter_name() -> str:
+    """The name of the vocabulary that `counter` counts by; `estimate` where it has none."""
+    return "estimate" if counter() is by_characters else ENCODING
+
+
 @lru_cache(maxsize=1)
 def counter() -> Count:
     """Return a function that counts tokens by tiktoken's vocabulary, which LlamaIndex ships.
@@ -24,8 +51,22 @@ def counter() -> Count:
     Without the vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s.
     """
     try:
-        encode = import_module("llama_index.core.utils").get_tokenizer()
-        encode("ready")
+        encoding = _load_encoding()
     except (ImportError, OSError, ValueError):
         return by_characters
-    return lambda text: len(encode(text))
+    return lambda text: len(encoding.encode(text, allowed_special="all"))
+
+
+def _load_encoding() -> Any:
+    """Raises ImportError without the library, OSError without the file, ValueError when the file is another."""
+    shipped = find_spec("llama_index.core")
+    if shipped is None or shipped.origin is None:
+        raise ImportError("LlamaIndex is not installed")
+    content = (Path(shipped.origin).parent / VOCABULARY).read_bytes()
+    if hashlib.sha256(content).hexdigest() != SHA256:
+        raise ValueError("the vocabulary is not the one that its tokens are numbered by")
+    pairs = (line.split() for line in content.splitlines())
+    ranks = {b64decode(token): int(rank) for token, rank in pairs}
+    return import_module("tiktoken").Encoding(
+        "cl100k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL
+    )

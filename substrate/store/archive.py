@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from schemas.errors import Fault
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.cypher import schema
@@ -20,10 +20,12 @@ from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS, REPEATED, REP
 from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query, trace_role
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
+from substrate.likeness import port as likeness
+from substrate.likeness.elements import Vector, set_names
 from substrate.store import rows
 from substrate.store.made_tags import MADE
 from substrate.store.upkeep import plan_shares
-from substrate.store.writer import in_halves
+from substrate.store.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT, in_batches
 
 ROWS_A_PAGE: Final = 200
 DRAFT_IDLE_SECONDS: Final = 600
@@ -31,14 +33,23 @@ NEWEST_SCHEMA: Final = schema.SCHEMA_VERSION
 """The schema version that this release writes; it reads this one and all before it."""
 UNIQUE_PROPERTY: Final = dict(schema.UNIQUE)
 """The property that the engine keeps unique, by label."""
-UPKEEP_LABELS: Final = ("UpkeepRun", "UpkeepChange", "QualitySummary", "Revaluation")
-"""The labels of what upkeep keeps of itself. It stays with the store and is not exported."""
+UPKEEP_LABELS: Final = ("UpkeepRun", "UpkeepChange", "QualitySummary", "Revaluation", "RuleCheck")
+"""The labels of what upkeep keeps of itself, and checks of rules. It stays with the store and is not exported."""
 _BESIDE: Final = (*TRACE_LABELS, *UPKEEP_LABELS, "PastVersion", "Passage", "SubstrateMeta")
 
 PAST_STATE: Final = "PastState"
 STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 """The labels of the current record of a citizen's state, and of its past records."""
-LONE_LABELS: Final = (*STATE_LABELS, "Receipt", "Feedback", "Quarantine", "RetentionPolicy")
+LONE_LABELS: Final = (
+    *STATE_LABELS,
+    "Receipt",
+    "Feedback",
+    "ContextNote",
+    "Prediction",
+    "Quarantine",
+    "RetentionPolicy",
+    "StreamNote",
+)
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset((*_BESIDE, "ConsciousnessNode", "Tag", *LONE_LABELS))
 UPKEEP_TYPES: Final = ("DECLINED", "MADE_TAG")
@@ -50,9 +61,11 @@ _CARRIED_STAMP: Final = Query(
     "carried_stamp",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
     "RETURN m {.*, key: null, "
-    "generation: null, other_model: null, other_dimension: null, other_state: null, upkeep_fence: null} LIMIT 1",
+    "generation: null, other_model: null, other_dimension: null, other_state: null, upkeep_fence: null, "
+    "shifts: null, likeness: null} LIMIT 1",
 )
-"""The stamp without the generations of vectors and the fence of upkeep, which concern only this store."""
+"""The stamp without the generations of vectors, the fence of upkeep and the count of shifts, which concern only
+this store."""
 _HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN labels, relTypes")
 
 _PAGE: Final = Query(
@@ -66,7 +79,7 @@ _PAGE: Final = Query(
 """The next nodes, with properties unless a label is in `beside`, and how many past records and links each has."""
 
 _OF_PAGE: Final = "MATCH (n:ConsciousnessNode) WHERE id(n) >= $first AND id(n) < $beyond WITH n "
-_WITHOUT_VECTORS: Final = "t {.*, embedding: null, emotion: null}"
+_WITHOUT_VECTORS: Final = "t {.*, embedding: null, emotion: null, digest: null}"
 
 _TAGS: Final = Query(
     "carried_tags", f"{_OF_PAGE} MATCH (n)-[g:TAGGED]->(t:Tag) RETURN id(n), t.name, properties(g)"
@@ -109,11 +122,13 @@ def _intern(name: str) -> str:
     return f"SET {name} = r.properties SET {name} += {{{interned}}} "
 
 
-_VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}"
+_VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion), digest: v.digest}"
 
 _PUT_STAMP: Final = Query(
-    "put_stamp", "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties RETURN count(m)"
+    "put_stamp",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties SET m.shifts = timestamp() RETURN count(m)",
 )
+"""What was kept of another graph of this name, which may have had the same clock, is out of date."""
 _TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_STATE_TEXTS)
 _PUT_LONE: Final = {
     label: Query(
@@ -174,8 +189,11 @@ class RowKind(StrEnum):
     PAST_STATE = PAST_STATE
     RECEIPT = "Receipt"
     FEEDBACK = "Feedback"
+    CONTEXT_NOTE = "ContextNote"
+    PREDICTION = "Prediction"
     QUARANTINE = "Quarantine"
     POLICY = "RetentionPolicy"
+    STREAM_NOTE = "StreamNote"
     TAG = "tag"
     MEMORY = "memory"
     RECORD = "record"
@@ -183,6 +201,9 @@ class RowKind(StrEnum):
     LINK = "link"
     PAST_LINK = "past link"
 
+
+LARGE: Final = frozenset((RowKind.MEMORY, RowKind.RECORD, RowKind.RECORD_WITH_SHARED_TRACE))
+"""Kinds of rows as large as a memory."""
 
 _WRITES: Final[Mapping[RowKind, Query]] = {
     **{RowKind(label): query for label, query in _PUT_LONE.items()},
@@ -245,21 +266,21 @@ def without_nulls(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-def memory_of(properties: Mapping[str, Any], level: Level) -> ConsciousnessNode:
+def memory_of(properties: Mapping[str, Any], graph: GraphKey) -> ConsciousnessNode:
     """Build a memory from the properties of a record.
 
     Raises pydantic's ValidationError, or ValueError, for invalid properties.
     """
-    return rows.node([properties.get(column) for column in NODE_COLUMNS], level)
+    return rows.node([properties.get(column) for column in NODE_COLUMNS], graph)
 
 
-def link_of(link: StoredLink, level: Level) -> ConsciousnessRelationship:
+def link_of(link: StoredLink, graph: GraphKey) -> ConsciousnessRelationship:
     """Build a link from the properties of a record.
 
     Raises pydantic's ValidationError, or ValueError, for invalid properties.
     """
     columns = [link.properties.get(column) for column in LINK_COLUMNS]
-    return rows.link(columns, (link.source_id, link.target_id), level)
+    return rows.link(columns, (link.source_id, link.target_id), graph)
 
 
 async def read_stamp(graph: Graph) -> dict[str, Any]:
@@ -317,7 +338,8 @@ async def read_traces(graph: Graph, first: int, beyond: int, *, vectors: bool) -
 
 
 def _trace(internal_id: int, labels: Sequence[str], properties: Mapping[str, Any]) -> Trace:
-    return Trace(internal_id, trace_role(labels[0]), without_nulls(properties))
+    kept = {name: value for name, value in without_nulls(properties).items() if name != "digest"}
+    return Trace(internal_id, trace_role(labels[0]), kept)
 
 
 async def read_past_records(graph: Graph, nodes: Sequence[StoredNode], *, vectors: bool) -> list[PastRecord]:
@@ -340,14 +362,41 @@ async def read_links(graph: Graph, nodes: Sequence[StoredNode], *, past: bool) -
     return links
 
 
+def most_rows(kind: RowKind) -> int:
+    """The most rows of a kind in one statement."""
+    return NODES_PER_STATEMENT if kind in LARGE else LINKS_PER_STATEMENT
+
+
 async def write_rows(graph: Graph, kind: RowKind, values: Sequence[Mapping[str, Any]]) -> int:
     """Write rows of one kind; returns how many were written. A row whose memory is missing is not."""
+    values = await _keep_vectors(graph, kind, values)
 
     async def send(part: Sequence[Mapping[str, Any]]) -> int:
         [(written,)] = await graph.write(_WRITES[kind], rows=list(part))
         return int(written)
 
-    return sum(await in_halves(values, send))
+    size = graph.connection.batch_sizes.of(_WRITES[kind].name, most_rows(kind))
+    return sum(await in_batches(values, send, size, graph.connection.writes.others_active))
+
+
+async def _keep_vectors(
+    graph: Graph, kind: RowKind, values: Sequence[Mapping[str, Any]]
+) -> Sequence[Mapping[str, Any]]:
+    """Keep the vectors of memories or records before these are written; returns the rows with digests."""
+    if kind not in (RowKind.MEMORY, RowKind.RECORD):
+        return values
+    rows: list[Mapping[str, Any]] = []
+    vectors: dict[str, Vector] = {}
+    for row in values:
+        owner = row["properties"]["id"]
+        traces = {side: likeness.with_digests(row.get(side, ())) for side in ("past", "present")}
+        for side, found in traces.items():
+            of_owner = [{**trace, "id": owner} for trace in found]
+            for vector in likeness.vectors_of(of_owner, is_open=side == "present"):
+                vectors[vector.name] = vector
+        rows.append({**row, **traces})
+    await likeness.add(graph.connection, graph.name, list(vectors.values()))
+    return rows
 
 
 async def write_stamp(graph: Graph, properties: Mapping[str, Any]) -> None:
@@ -387,4 +436,9 @@ async def rename_draft(connection: Connection, draft: str, name: str) -> bool:
     if not await is_empty(Graph(connection, name)):
         return False
     await delete_graph(connection, name)
-    return bool(await connection.command("RENAMENX", draft, name))
+    async with connection.watched([name]) as unchanged:
+        if await connection.command("EXISTS", name):
+            return False
+        pairs = zip(set_names(draft), set_names(name), strict=True)
+        sets = [("RENAME", *pair) for pair in pairs if await connection.command("EXISTS", pair[0])]
+        return await unchanged(*sets, ("RENAMENX", draft, name))

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import HUB, fits, node_columns, records_of, uncrowded_now, uncrowded_then, visible
@@ -145,36 +145,38 @@ def read_mean_terms(anchor_rows: Sequence[Row]) -> float | None:
 
 
 def read_anchors(
-    anchor_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
+    anchor_rows: Iterable[Row], graph: GraphKey, known_to: Instant = AFTER_ALL
 ) -> Iterator[MeasuredMemory]:
     """Read the memories in rows of `ANCHORS_*`, best score of the engine first."""
     for _mean, terms, *memory in anchor_rows:
-        yield _measured(memory, terms, level, known_to)
+        yield _measured(memory, terms, graph, known_to)
 
 
-def read_walk(walk_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[MeasuredMemory]:
+def read_walk(
+    walk_rows: Iterable[Row], graph: GraphKey, known_to: Instant = AFTER_ALL
+) -> Iterator[MeasuredMemory]:
     """Read the memories in rows of `WALK_*`, with the ways to them, such as `1turn-7|2turn-9|m3`.
 
     A digit is the number of links from the anchor whose id follows; `m` is a made tag, by its place in the list.
     """
     for ways, terms, *memory in walk_rows:
         parts = [way for way in (ways or "").split("|") if way]
-        yield _measured(memory, terms, level, known_to)._replace(
+        yield _measured(memory, terms, graph, known_to)._replace(
             paths=tuple(sorted(AnchorPath(int(way[0]), way[1:]) for way in parts if way[0] != _MADE_WAY)),
             made=tuple(sorted(int(way[1:]) for way in parts if way[0] == _MADE_WAY)),
         )
 
 
 def read_memories(
-    memory_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
+    memory_rows: Iterable[Row], graph: GraphKey, known_to: Instant = AFTER_ALL
 ) -> Iterator[MeasuredMemory]:
     """The memories in rows with only `NODE_COLUMNS`, as the queries of plurality return them."""
     for memory in memory_rows:
-        yield _measured(memory, None, level, known_to)
+        yield _measured(memory, None, graph, known_to)
 
 
-def _measured(memory: Sequence[Any], terms: Any, level: Level, known_to: Instant) -> MeasuredMemory:
-    node = rows.node(memory, level, known_to, retrieval_source="association")
+def _measured(memory: Sequence[Any], terms: Any, graph: GraphKey, known_to: Instant) -> MeasuredMemory:
+    node = rows.node(memory, graph, known_to, retrieval_source="association")
     return MeasuredMemory(node, None if terms is None else int(terms))
 
 

@@ -11,13 +11,14 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.memory import GENERALISATION, ConsciousnessNode, Level
+from schemas.memory import GENERALISATION, ConsciousnessNode, GraphKey
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import degree_now, found_columns, tells
+from substrate.cypher.nearest import found_now
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import Graph, Search
 from substrate.store import rows
 
 MEMORIES_A_PAGE: Final = 100
@@ -92,10 +93,8 @@ MADE: Final = Query(
 
 SAME_WORDS: Final = Query(
     "consolidation_same_words",
-    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
-    "MATCH (g:ConsciousnessNode)-[:HAS_TRACE]->(t) "
-    f"WHERE g.node_type = '{GENERALISATION}' AND g.{_OPEN} AND g.abstraction = $abstraction "
-    "RETURN 1.0 - score ORDER BY score LIMIT 1",
+    found_now(f"s.node_type = '{GENERALISATION}' AND s.{_OPEN} AND s.abstraction = $abstraction")
+    + "RETURN 1.0 - score ORDER BY score LIMIT 1",
 )
 """The cosine of the nearest generalisation."""
 
@@ -171,11 +170,11 @@ async def count_tagged(graph: Graph, names: Collection[str]) -> dict[str, int]:
     return {name: int(count) for name, count in found}
 
 
-async def read_contents(graph: Graph, ids: Sequence[str], level: Level) -> list[ConsciousnessNode]:
+async def read_contents(graph: Graph, ids: Sequence[str], key: GraphKey) -> list[ConsciousnessNode]:
     """The open records of some memories that say something; of a long text the beginning."""
     found: list[ConsciousnessNode] = []
     for some in batched(ids, AT_ONCE):
-        found += [rows.node(row, level) for row in await _read(graph, CONTENTS, ids=list(some))]
+        found += [rows.node(row, key) for row in await _read(graph, CONTENTS, ids=list(some))]
     return found
 
 
@@ -222,8 +221,8 @@ def _generalised(members: Sequence[Row]) -> Generalised:
 
 async def nearest_generalisation(graph: Graph, embedding: Sequence[float], abstraction: str) -> float:
     """The greatest cosine of an open generalisation of this abstraction with a vector; −1 where none is near."""
-    values = {"k": NEAREST, "embedding": list(embedding), "abstraction": abstraction}
-    found = await _read(graph, SAME_WORDS, **values)
+    near = Search(embedding, NEAREST, open_only=True)
+    found = await _read(graph, SAME_WORDS, near=near, abstraction=abstraction)
     return float(found[0][0]) if found else -1.0
 
 

@@ -12,16 +12,21 @@ import orjson
 
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Row
-from substrate.cypher.fragments import tells
+from substrate.cypher.fragments import SHIFT, tells
 from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
+from substrate.likeness import port as likeness
+from substrate.store import contexts, states
 from substrate.store.archive import STATE_LABELS, count_stored, draft_names
 from substrate.store.consolidation import find_made_of
 from substrate.store.feedback import take_back_naming
 from substrate.store.passages import erase_passages
+from substrate.store.predictions import forget_predictions_naming
 from substrate.store.revaluation import forget_stamps
+from substrate.store.rules import forget_checks
 from substrate.store.runs import erase_changes
+from substrate.store.sharing import CONTESTS, STATEMENT, STATEMENT_ID
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
@@ -36,15 +41,29 @@ _THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "
 
 PRESENT: Final = Query("erase_present", f"{_THOSE} RETURN n.id")
 
+AUTHORS: Final = Query(
+    "erase_authors",
+    f"{_THOSE} OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WITH n, collect(p) AS past "
+    "UNWIND ([n] + past) AS record RETURN DISTINCT record.author",
+)
+
 LINKS_OF: Final = Query(
     "erase_links_of",
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
 """Ids of the next links: their receipts are erased before the links."""
 
+STATEMENTS_ON: Final = Query(
+    "erase_statements_on",
+    f"{_THOSE} MATCH (n)<-[e:LINK|PAST_LINK]-(s:ConsciousnessNode) WHERE e.relation_type = '{CONTESTS}' "
+    f"AND s.node_type = '{STATEMENT}' AND s.id STARTS WITH '{STATEMENT_ID}' "
+    "WITH DISTINCT s LIMIT $rows RETURN s.id",
+)
+"""The next statements by which somebody contests or contested one of the memories."""
+
 ERASE_LINKS: Final = Query(
     "erase_links",
-    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WHERE e.id IN $links WITH DISTINCT e "
+    f"{SHIFT} {_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WHERE e.id IN $links WITH DISTINCT e "
     "WITH collect(e) AS gone WITH gone, size([e IN gone WHERE type(e) = 'LINK']) AS open "
     "FOREACH (e IN gone | DELETE e) RETURN open, size(gone) - open",
 )
@@ -52,7 +71,7 @@ ERASE_LINKS: Final = Query(
 
 ERASE_RECORDS: Final = Query(
     "erase_records",
-    f"{_THOSE} MATCH (n)-[:HAD]->(p:PastVersion) WITH p LIMIT $rows "
+    f"{SHIFT} {_THOSE} MATCH (n)-[:HAD]->(p:PastVersion) WITH p LIMIT $rows "
     "OPTIONAL MATCH (p)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
     "WITH collect(DISTINCT p) AS records, collect(DISTINCT t) AS traces "
     "FOREACH (p IN records | DELETE p) FOREACH (t IN traces | DELETE t) RETURN size(records), size(traces)",
@@ -61,7 +80,7 @@ ERASE_RECORDS: Final = Query(
 
 ERASE_MEMORIES: Final = Query(
     "erase_memories",
-    f"{_THOSE} WHERE outdegree(n, 'HAD') = 0 OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
+    f"{SHIFT} {_THOSE} WHERE outdegree(n, 'HAD') = 0 OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
     "WITH collect(DISTINCT n) AS memories, collect(DISTINCT t) AS traces "
     "OPTIONAL MATCH (q:Passage) WHERE q.memory_id IN $ids "
     "OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_OTHER_TRACE]->(qt) "
@@ -160,13 +179,18 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
 
 
+async def authors(graph: Graph, memory_id: str) -> set[str | None]:
+    """Return the authors of all records of a memory, past ones too; None for records without one."""
+    return {author for [author] in await graph.read(AUTHORS, ids=[memory_id])}
+
+
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
     """Erase memories with their records, traces, links, receipts and feedback; returns the number of each kind.
 
-    Generalisations of them go before them, since they hold their words. A repeated call finishes an interrupted
-    one.
+    Generalisations of them go before them, since they hold their words, and so do statements that contest them,
+    since they hold their names. A repeated call finishes an interrupted one.
     """
-    removed: Counter[str] = Counter()
+    removed = await _erase_statements(graph, ids)
     for group in batched([*await _find_generalisations(graph, ids), *ids], MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
             removed += await _erase_group(graph, existing)
@@ -183,21 +207,59 @@ async def _find_generalisations(graph: Graph, ids: Sequence[str]) -> list[str]:
     return found
 
 
-async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
+async def _erase_statements(graph: Graph, ids: Sequence[str]) -> Counter[str]:
+    """Erase the statements that contest the memories; each goes with its links, by which it is found."""
     removed: Counter[str] = Counter()
+    for group in batched(ids, MEMORIES_AT_ONCE):
+        values = {"ids": list(group), "rows": MEMORIES_AT_ONCE}
+        while statements := [row[0] for row in await graph.read(STATEMENTS_ON, **values)]:
+            links = [row[0] for row in await graph.read(LINKS_OF, ids=statements, rows=LINKS_AT_ONCE)]
+            removed["receipts"] += await erase_receipts(graph, links, [])
+            await erase_changes(graph, links)
+            removed += await _erase_contents(graph, statements) + Counter(links=len(links))
+    return removed
+
+
+async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
+    removed = await _erase_beside(graph, ids)
     while links := [row[0] for row in await graph.read(LINKS_OF, ids=ids, rows=LINKS_AT_ONCE)]:
         removed += await _erase_links(graph, ids, links)
+    return removed + await _erase_contents(graph, ids)
+
+
+async def _erase_contents(graph: Graph, ids: list[str]) -> Counter[str]:
+    """Erase the memories with their records and what is kept of them, and the links that they still have."""
+    removed: Counter[str] = Counter()
+    await likeness.remove(graph.connection, graph.name, ids)
     while (row := await _write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
         removed += Counter(records=row[0], traces=row[1])
     removed["receipts"] += await erase_receipts(graph, ids, [])
     await erase_changes(graph, ids)
     removed["feedback"] += await take_back_naming(graph, ids)
+    await states.forget_shown(graph, ids)
+    await forget_checks(graph, ids)
     removed += Counter((await erase_passages(graph, ids))._asdict())
     row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
+    await likeness.remove(graph.connection, graph.name, ids)
     # Once more: what was told while the memories were still there.
     removed["feedback"] += await take_back_naming(graph, ids)
+    removed += await _erase_beside(graph, ids)
+    await states.forget_shown(graph, ids)
     await forget_stamps(graph, ids)
     return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
+
+
+async def _erase_beside(graph: Graph, ids: list[str]) -> Counter[str]:
+    """Erase the edges of those memories that are contexts, their notes, and the predictions that name a memory.
+
+    The notes go after the edges, so that a repeated erasure finds what is left of them.
+    """
+    removed: Counter[str] = Counter()
+    for note in await contexts.read_notes(graph, ids):
+        removed += await _erase_links(graph, list(note.ends), list(note.edges))
+    removed["context_notes"] += await contexts.forget_notes(graph, ids)
+    removed["predictions"] += await forget_predictions_naming(graph, ids)
+    return removed
 
 
 async def _erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
@@ -298,6 +360,8 @@ async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Co
         receipts=labels.get("Receipt", 0),
         states=sum(labels.get(label, 0) for label in STATE_LABELS),
         feedback=labels.get("Feedback", 0),
+        predictions=labels.get("Prediction", 0),
+        context_notes=labels.get("ContextNote", 0),
     )
 
 

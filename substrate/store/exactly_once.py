@@ -9,10 +9,12 @@ from typing import Any, Final
 
 from schemas.errors import StoreTimeout, Unavailable
 from substrate.connection.errors import ConnectionLost
+from substrate.connection.patience import patience_s
 from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
+from substrate.likeness.elements import Vector
 
 RETRY_FOR_S: Final = 3.0
 RETRY_EVERY_S: Final = 0.05
@@ -29,8 +31,18 @@ class ExactlyOnceWrite:
     sending, or applies the commands. `again` is True when it was sent before, alone or in a larger statement.
     """
 
-    def __init__(self, graph: Graph, query: Query, values: Mapping[str, Any], *, again: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        query: Query,
+        values: Mapping[str, Any],
+        *,
+        again: bool = False,
+        vectors: Sequence[Vector] = (),
+    ) -> None:
+        """`vectors`: those of its records, which are kept before it; keeping them again changes nothing."""
         self.again = again
+        self._vectors = vectors
         self._graph = graph
         self._query = query
         self._values = values
@@ -38,16 +50,16 @@ class ExactlyOnceWrite:
     async def send(self, command_ids: Sequence[str], *, divisible: bool = False) -> list[Row]:
         """Send the statement until the engine answers, and return its rows. The error names `command_ids`.
 
-        Raises WriteUnconfirmed when the connection was lost and no new one could be made for three seconds, else
-        as `Graph.write` does. A `divisible` statement that runs past its deadline is not sent again: it raises
-        StoreTimeout, also after a lost connection.
+        Raises WriteUnconfirmed when the connection was lost and no new one could be made for three seconds, or for
+        as long as a load has patience, else as `Graph.write` does. A `divisible` statement that runs past its
+        deadline is not sent again: it raises StoreTimeout, also after a lost connection.
         """
-        give_up = time.monotonic() + RETRY_FOR_S
+        give_up = time.monotonic() + max(RETRY_FOR_S, patience_s())
         while True:
             try:
                 if self.again:
                     await indexes.wait_operational(self._graph)
-                return await self._graph.write(self._query, **self._values)
+                return await self._graph.write_after(self._vectors, self._query, **self._values)
             except Unavailable as error:
                 if divisible and isinstance(error, StoreTimeout):
                     raise

@@ -67,7 +67,7 @@ async def read_links_on_mind(
     """The links of these memories, whatever is at their other ends. Raises StoreTimeout, Unavailable, Fault."""
     query = LINKS_ON_MIND_THEN if target.past else LINKS_ON_MIND_NOW
     found = await target.graph.read(query, **scope.bounds(), ids=list(ids))
-    return [link_with_ends(row, target.level, scope.known.end) for row in found]
+    return [link_with_ends(row, target.key, scope.known.end) for row in found]
 
 
 class FeltMemory(NamedTuple):

@@ -34,6 +34,7 @@ EVERY_MEMORY: Final[Mapping[str, Any]] = {
     "min_energy": 0.0,
     "min_confidence": 0.0,
     "required_emotions": [],
+    "emotions_needed": 0,
     **UNFILTERED,
 }
 """The parameters of `fragments.felt` for a query that takes every memory."""
@@ -41,10 +42,12 @@ EVERY_MEMORY: Final[Mapping[str, Any]] = {
 
 def felt_values(intention: RetrievalIntention) -> dict[str, Any]:
     """The parameters of `fragments.felt`: the memories that the intention takes."""
+    required = sorted({normal_emotion(name) for name in intention.required_emotions or ()})
     return {
         "min_energy": intention.min_energy or 0.0,
         "min_confidence": intention.min_confidence or 0.0,
-        "required_emotions": sorted({normal_emotion(name) for name in intention.required_emotions or ()}),
+        "required_emotions": required,
+        "emotions_needed": min(1, len(required)) if intention.emotions_match == "any" else len(required),
         **filter_values(intention.filters),
         **({} if intention.prefer is None else GENERALISED),
     }

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from schemas.citizen import AttachedRule, IdentityEntity
+from schemas.mind.identity import AttachedRule, IdentityEntity
 from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate.cypher.fragments import records_of, told, visible
 from substrate.cypher.query import Query
@@ -86,7 +86,7 @@ STATED_THEN: Final = Query(
 )
 """The texts in which a citizen speaks of itself, the latest first."""
 
-_OWN: Final = (
+OWN: Final = (
     "((m.speaker IS NULL AND m.source IN $own_sources) OR toLower(coalesce(m.speaker, '')) IN $own_speakers) "
 )
 _TEXT: Final = "CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END"
@@ -104,7 +104,7 @@ PEOPLE_NOW: Final = Query(
     "AND NOT n.name_key IN $roles WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     f"WITH n ORDER BY links DESC, n.id LIMIT {_PEOPLE_COUNTED} "
     "MATCH (m:ConsciousnessNode)-[e:LINK]->(n) "
-    f"WHERE e.relation_type <> 'SAID_BY' AND {visible('e')} AND {visible('m')} AND m.id <> n.id AND {_OWN} "
+    f"WHERE e.relation_type <> 'SAID_BY' AND {visible('e')} AND {visible('m')} AND m.id <> n.id AND {OWN} "
     f"WITH DISTINCT n, m, n.name AS name, n.aliases AS aliases {_PEOPLE}",
 )
 PEOPLE_THEN: Final = Query(
@@ -115,7 +115,7 @@ PEOPLE_THEN: Final = Query(
     "WITH n, was.name AS name, was.aliases AS aliases "
     "MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) "
     f"WHERE e.relation_type <> 'SAID_BY' AND {visible('e')} AND j.id <> n.id "
-    f"WITH DISTINCT n, name, aliases, j {records_of('j', 'm', 'n, name, aliases')} WHERE {_OWN} "
+    f"WITH DISTINCT n, name, aliases, j {records_of('j', 'm', 'n, name, aliases')} WHERE {OWN} "
     f"WITH DISTINCT n, m, name, aliases {_PEOPLE}",
 )
 """The people that the citizen's own memories mention, most first, with texts that may say what they are to it."""

@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.memory import GENERALISED_KEY
+from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import told
+from substrate.cypher.fragments import SEEN, told
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.rows import is_made
 
 DOCUMENT_CAP: Final = 250
@@ -27,7 +28,11 @@ _SIZES: Final = (
     "['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion], "
     "['passages', labels.Passage]] AS size "
     "RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, "
-    "null AS name, null AS aliases, null AS node_type, null AS unset "
+    "null AS name, null AS aliases, null AS node_type, null AS unset, null AS via "
+)
+_STATE: Final = (
+    f"{SEEN} RETURN 'seen' AS kind, seen[0] AS key, seen[1] AS amount, "
+    "null AS name, null AS aliases, null AS node_type, null AS unset, null AS via "
 )
 
 
@@ -38,26 +43,28 @@ def _count_words(label: str, kind: str) -> str:
         f"WITH node LIMIT {DOCUMENT_CAP} WITH node WHERE {told('node')} "
         "RETURN count(node) AS found } "
         f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, "
-        "null AS node_type, null AS unset "
+        "null AS node_type, null AS unset, null AS via "
     )
 
 
 def _match_names(label: str) -> str:
+    """Rows have in `via` the full-text query that found the name; null: it is one of the phrases."""
     columns = (
         "'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases, "
-        "node.node_type AS node_type, node.unset AS unset "
+        "node.node_type AS node_type, node.unset AS unset"
     )
     return (
         f"UNION ALL MATCH (node:{label}) WHERE node.name_key IN $phrases "
-        f"WITH node LIMIT {NAMES_PER_PHRASE} RETURN {columns}"
+        f"WITH node LIMIT {NAMES_PER_PHRASE} RETURN {columns}, null AS via "
         "UNION ALL UNWIND $sounds AS sound CALL { WITH sound "
         f"CALL db.idx.fulltext.queryNodes('{label}', sound) YIELD node RETURN node LIMIT {NAMES_PER_WORD} }} "
-        f"RETURN DISTINCT {columns}"
+        f"RETURN {columns}, sound AS via "
     )
 
 
 _NOW: Final = Query(
-    "lexicon_now", f"{_SIZES} {_count_words('ConsciousnessNode', 'word')} {_match_names('ConsciousnessNode')}"
+    "lexicon_now",
+    f"{_STATE} UNION ALL {_SIZES} {_count_words('ConsciousnessNode', 'word')} {_match_names('ConsciousnessNode')}",
 )
 _THEN: Final = Query(
     "lexicon_then", f"{_NOW.text} {_count_words('PastVersion', 'past_word')} {_match_names('PastVersion')}"
@@ -90,31 +97,136 @@ class LexiconRows(NamedTuple):
     passages: int = 0
 
 
+_SIZE_NAMES: Final = ("memories", "traces", "past_traces", "past_versions", "passages")
+_KEPT_BYTES: Final = 300
+
+
+class _Answer(NamedTuple):
+    """What one query answered. `phrases`: the names that are phrases; `sounds`: those that a query found."""
+
+    sizes: dict[str, int]
+    counts: dict[str, dict[str, int]]
+    phrases: list[NamedMemory]
+    sounds: dict[str, list[NamedMemory]]
+    state: GraphState | None
+
+
 async def look_up(
-    graph: Graph, *, words: Sequence[str], phrases: Sequence[str], name_queries: Sequence[str], past: bool
+    graph: Graph,
+    *,
+    words: Sequence[str],
+    phrases: Sequence[str],
+    name_queries: Sequence[str],
+    past: bool,
+    reads: Reads = UNKEPT,
 ) -> LexiconRows:
     """Count the `words`, and find the memories whose comparable name is one of the `phrases` or that a full-text
-    query of `name_queries` finds. `past`: past records are counted and searched too.
+    query of `name_queries` finds. `past`: past records are counted and searched too. `reads`: what is kept of the
+    graph, for a lookup without its past.
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
+    if not past and reads.state is not None:
+        return await _look_up_unknown(graph, _Kept(reads, words, phrases, name_queries))
     values = {"words": list(words), "phrases": list(phrases), "sounds": list(name_queries)}
     return read_rows(await graph.read(_THEN if past else _NOW, **values))
 
 
+class _Kept:
+    """What is known already of a lookup, and what has to be asked."""
+
+    def __init__(self, reads: Reads, words: Sequence[str], phrases: Sequence[str], sounds: Sequence[str]) -> None:
+        self.reads = reads
+        self.words, self.sounds = list(dict.fromkeys(words)), list(dict.fromkeys(sounds))
+        self.sizes: dict[str, int] | None = reads.get("sizes")
+        self.counts = {word: count for word in self.words if (count := reads.get(("word", word))) is not None}
+        self.found: dict[str, list[NamedMemory]] = {
+            sound: names for sound in self.sounds if (names := reads.get(("sound", sound))) is not None
+        }
+        self.phrases = tuple(phrase for phrase in phrases if reads.get(("no name", phrase)) is None)
+        named = reads.get(("names", self.phrases)) if self.phrases else []
+        self.named: list[NamedMemory] | None = named
+
+    def unknown(self) -> dict[str, list[str]]:
+        """The parameters of the query for what is not known."""
+        return {
+            "words": [word for word in self.words if word not in self.counts],
+            "phrases": list(self.phrases) if self.named is None else [],
+            "sounds": [sound for sound in self.sounds if sound not in self.found],
+        }
+
+    def add(self, answer: _Answer, asked: dict[str, list[str]]) -> None:
+        """Take what was answered, and keep it if the graph was still in the same state."""
+        self.sizes = answer.sizes
+        counts = {word: answer.counts["word"].get(word, 0) for word in asked["words"]}
+        found = {sound: answer.sounds.get(sound, []) for sound in asked["sounds"]}
+        self.counts |= counts
+        self.found |= found
+        if self.named is None:
+            self.named = answer.phrases
+        if answer.state != self.reads.state:
+            return
+        self.reads.keep("sizes", self.sizes, _KEPT_BYTES)
+        for word, count in counts.items():
+            self.reads.keep(("word", word), count, _KEPT_BYTES)
+        for sound, names in found.items():
+            self.reads.keep(("sound", sound), names, _KEPT_BYTES * (1 + len(names)))
+        if asked["phrases"]:
+            size = _KEPT_BYTES * (1 + len(self.named) + len(self.phrases))
+            self.reads.keep(("names", self.phrases), self.named, size)
+        if asked["phrases"] and not self.named:
+            for phrase in self.phrases:
+                self.reads.keep(("no name", phrase), True, _KEPT_BYTES)
+
+    def rows(self) -> LexiconRows:
+        """The whole answer."""
+        by_sound = dict.fromkeys(name for sound in self.sounds for name in self.found[sound])
+        counts = {word: self.counts[word] for word in self.words}
+        return LexiconRows(
+            **(self.sizes or {}), records=counts, past_records={}, names=[*(self.named or ()), *by_sound]
+        )
+
+
+async def _look_up_unknown(graph: Graph, kept: _Kept) -> LexiconRows:
+    asked = kept.unknown()
+    if kept.sizes is None or any(asked.values()):
+        kept.add(_read_answer(await graph.read(_NOW, **asked)), asked)
+    return kept.rows()
+
+
 def read_rows(rows: Sequence[Row]) -> LexiconRows:
     """The rows of a lexicon query as named values."""
-    sizes = dict.fromkeys(("memories", "traces", "past_traces", "past_versions", "passages"), 0)
+    answer = _read_answer(rows)
+    return LexiconRows(
+        **answer.sizes,
+        records=answer.counts["word"],
+        past_records=answer.counts["past_word"],
+        names=list(dict.fromkeys(_named(row) for row in rows if row[0] == "name")),
+    )
+
+
+def _read_answer(rows: Sequence[Row]) -> _Answer:
+    sizes = dict.fromkeys(_SIZE_NAMES, 0)
     counts: dict[str, dict[str, int]] = {"word": {}, "past_word": {}}
-    names: list[NamedMemory] = []
-    for kind, key, amount, name, aliases, node_type, unset in rows:
+    phrases: list[NamedMemory] = []
+    sounds: dict[str, list[NamedMemory]] = {}
+    seen: dict[str, int] = {}
+    for row in rows:
+        kind, key, amount, *_, via = row
         if kind == "size":
             sizes[key] = amount or 0
+        elif kind == "seen":
+            seen[key] = amount
         elif kind == "name":
-            names.append(NamedMemory(key, name, _aliases(aliases), node_type, made=is_made(unset)))
+            (phrases if via is None else sounds.setdefault(via, [])).append(_named(row))
         else:
             counts[kind][key] = amount
-    return LexiconRows(**sizes, records=counts["word"], past_records=counts["past_word"], names=names)
+    return _Answer(sizes, counts, phrases, sounds, GraphState.from_values(seen))
+
+
+def _named(row: Row) -> NamedMemory:
+    _, memory_id, _, name, aliases, node_type, unset, _ = row
+    return NamedMemory(memory_id, name, _aliases(aliases), node_type, made=is_made(unset))
 
 
 def _aliases(stored: Any) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import tells, visible
+from substrate.cypher.nearest import IS_FOUND
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import Graph, Search
 
 MADE: Final = "~"
 """The first character of the name of a tag that nobody gave."""
@@ -42,14 +43,18 @@ TAG_PAGE: Final = Query(
 )
 """The next memories with the names of their made tags. Third column: whether they hold now and say something."""
 
+OWN: Final = Query(
+    "own_vectors",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(own:Trace) "
+    "WHERE own.embedding IS NOT NULL RETURN n.id, own.embedding ORDER BY n.id",
+)
+
 NEAR: Final = Query(
     "near_for_tags",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(own:Trace) "
-    "WHERE own.embedding IS NOT NULL WITH n, own "
-    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, own.embedding) YIELD node AS t, score "
-    "MATCH (m:ConsciousnessNode)-[:HAS_TRACE]->(t) "
-    f"WHERE m.id <> n.id AND {visible('m')} AND {tells('m')} "
-    f"RETURN n.id, m.id, 1.0 - score, {_text('m')}",
+    "UNWIND range(0, size($ids) - 1) AS place WITH $ids[place] AS id, $near[place] AS found UNWIND found AS one "
+    "MATCH (m:ConsciousnessNode {id: one[0]}) "
+    f"WITH id, one, m WHERE m.id <> id AND {visible('m')} AND {tells('m')} "
+    f"MATCH (m)-[:HAS_TRACE]->(t:Trace) WHERE {IS_FOUND} RETURN id, m.id, 1.0 - one[2], {_text('m')}",
 )
 """The memories most like each of these."""
 
@@ -172,7 +177,10 @@ async def read_page(graph: Graph, after: int, rows: int, now: Instant) -> list[P
 
 async def read_near(graph: Graph, ids: Sequence[str], k: int, now: Instant) -> list[NearRow]:
     """Return the memories that hold now among the `k` most like each of these."""
-    found = await graph.read_typed(NEAR, ids=list(ids), k=k, **Scope.current(now).bounds())
+    own = await graph.read_typed(OWN, ids=list(ids))
+    near = [Search(embedding, k, open_only=True) for _, embedding in own]
+    known = [row[0] for row in own]
+    found = await graph.read_typed(NEAR, ids=known, near=near, **Scope.current(now).bounds())
     return [NearRow(row[0], float(row[2]), _text_row(row[1], row[3:])) for row in found if row[2] is not None]
 
 

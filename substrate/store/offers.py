@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.rows import shown_name
+from substrate.store.shown_names import shown_name
 from substrate.store.work_links import RESOLVED_BY, SHOWN_CHARACTERS, WORK
 
 MEMORIES_READ: Final = 300

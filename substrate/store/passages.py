@@ -12,9 +12,11 @@ from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import CUT_MARK, felt, found_columns, link_columns, tells, visible
+from substrate.cypher.fragments import CUT_MARK, SHIFT, felt, found_columns, link_columns, tells, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.likeness import port as likeness
+from substrate.likeness.elements import Role, Vector
 
 PASSAGES_AT_ONCE: Final = 50
 """Passages of one statement: each indexed vector adds about 1 ms to the commit, which blocks all graphs."""
@@ -37,7 +39,8 @@ _OWNED: Final = (
 
 ADD: Final = Query(
     "add_passages",
-    f"{_OWNED} UNWIND $rows AS r OPTIONAL MATCH (q:Passage {{handle: r.handle}}) WITH r, q WHERE q IS NULL "
+    f"{SHIFT} {_OWNED} UNWIND $rows AS r "
+    "OPTIONAL MATCH (q:Passage {handle: r.handle}) WITH r, q WHERE q IS NULL "
     "CREATE (p:Passage {handle: r.handle, memory_id: $memory_id, digest: $digest, start: r.start, end: r.end, "
     "text: r.text, search_text: r.search_text})"
     "-[:HAS_TRACE]->(:PassageTrace {embedding: vecf32(r.embedding)}) RETURN count(p)",
@@ -49,7 +52,7 @@ STORED: Final = Query(
 )
 ERASE: Final = Query(
     "erase_passages",
-    "MATCH (q:Passage) WHERE q.memory_id IN $ids WITH q LIMIT $rows "
+    f"{SHIFT} MATCH (q:Passage) WHERE q.memory_id IN $ids WITH q LIMIT $rows "
     "OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
     "WITH collect(DISTINCT q) AS passages, collect(DISTINCT t) AS traces "
     "FOREACH (t IN traces | DELETE t) FOREACH (q IN passages | DELETE q) RETURN size(passages), size(traces)",
@@ -73,7 +76,7 @@ LAST_OF_PAGE: Final = Query(
 )
 ERASE_STRAYS: Final = Query(
     "erase_stray_passages",
-    f"MATCH (q:Passage {{memory_id: $memory_id}}) {_LEFT_BEHIND.format('')} WITH q LIMIT $rows "
+    f"{SHIFT} MATCH (q:Passage {{memory_id: $memory_id}}) {_LEFT_BEHIND.format('')} WITH q LIMIT $rows "
     "OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
     "WITH collect(DISTINCT q) AS passages, collect(DISTINCT t) AS traces "
     "FOREACH (t IN traces | DELETE t) FOREACH (q IN passages | DELETE q) RETURN size(passages)",
@@ -88,7 +91,7 @@ LONG_TEXTS: Final = Query(
 """The memories among these that have a long text, with the number of its stored passages."""
 MARK: Final = Query(
     "mark_long_text",
-    "MATCH (n:ConsciousnessNode {id: $memory_id}) WHERE n.version = $seen AND n.expired_at = $open "
+    f"{SHIFT} MATCH (n:ConsciousnessNode {{id: $memory_id}}) WHERE n.version = $seen AND n.expired_at = $open "
     "SET n.passages = $digest RETURN n.version",
 )
 
@@ -98,8 +101,7 @@ def _findable(name: str) -> str:
 
 
 _BY_LIKENESS: Final = (
-    "CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
-    "MATCH (q:Passage)-[:HAS_TRACE]->(t) RETURN q, score, 0.0 AS words "
+    "UNWIND $near AS one MATCH (q:Passage {handle: one[1]}) RETURN q, one[2] AS score, 0.0 AS words "
 )
 _BY_SCAN: Final = (
     "MATCH (q:Passage) WITH q MATCH (q)-[:HAS_TRACE]->(t:PassageTrace) "
@@ -217,7 +219,10 @@ async def add_passages(graph: Graph, memory_id: str, digest: int, rows: Iterable
 
     Returns how many were stored: none when no record of the memory has the text any more.
     """
-    return _sum(await graph.write(ADD, memory_id=memory_id, digest=digest, rows=[dict(row) for row in rows]))
+    rows = [dict(row) for row in rows]
+    vectors = [Vector(memory_id, row["handle"], row["embedding"]) for row in rows if row["embedding"]]
+    await likeness.add(graph.connection, graph.name, vectors, Role.PASSAGES)
+    return _sum(await graph.write(ADD, memory_id=memory_id, digest=digest, rows=rows))
 
 
 def _sum(rows: Sequence[Row]) -> int:

@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.temporal import END_OF_TIME, Instant, Scope
+from substrate.connection.kept_reads import GraphState, Reads
 from substrate.cypher import schema as schema_cypher
-from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
+from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, SEEN, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.rows import LinkName, StoredReceipt
 
 MEMORY: Final = Query(
@@ -55,8 +56,10 @@ RECEIPTS: Final = Query(
     "receipts",
     f"UNWIND $ids AS id MATCH (c:Receipt {{command_id: id}}) RETURN {columns_of('c', RECEIPT_COLUMNS)}",
 )
-PENDING: Final = Query(
-    "pending", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.pending_until, 0) LIMIT 1"
+SITUATION: Final = Query(
+    "situation",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), "
+    "coalesce(m.clock, 0), coalesce(m.shifts, 0), coalesce(m.created_at, 0), coalesce(m.generation, 0) LIMIT 1",
 )
 EXISTING: Final = Query(
     "existing",
@@ -87,10 +90,11 @@ FELT_AT_ENDS: Final = Query(
 
 LIKENESS: Final = Query(
     "likeness",
+    f"{SEEN} RETURN null AS one, seen[0] AS other, seen[1] AS cosine UNION ALL "
     "UNWIND $pairs AS pair "
     "MATCH (a:ConsciousnessNode {id: pair[0]})-[:HAS_TRACE]->(t:Trace) WITH pair, t "
     "MATCH (b:ConsciousnessNode {id: pair[1]})-[:HAS_TRACE]->(u:Trace) "
-    "RETURN pair[0], pair[1], 1.0 - vec.cosineDistance(t.embedding, u.embedding)",
+    "RETURN pair[0] AS one, pair[1] AS other, 1.0 - vec.cosineDistance(t.embedding, u.embedding) AS cosine",
 )
 MOST_LEARNED: Final = 1_000
 """At most so many memories of a graph are counted that became known later."""
@@ -185,10 +189,28 @@ async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, StoredReceipt]
     return {str(row[0]): StoredReceipt(*row) for row in rows}
 
 
+class Situation(NamedTuple):
+    """What a question has to know of a graph first. `pending_until`: when the last scheduled change takes effect;
+    until then the past side is needed too. `feedback_at`: when feedback last changed. Both 0 without any.
+    """
+
+    pending_until: Instant = 0
+    feedback_at: Instant = 0
+    state: GraphState | None = None
+
+
+async def read_situation(graph: Graph) -> Situation:
+    """The situation of a graph; without a state for one that was not written by Substrate."""
+    rows = await graph.read(SITUATION)
+    if not rows:
+        return Situation()
+    pending, feedback, *state = map(int, rows[0])
+    return Situation(pending, feedback, GraphState(*state))
+
+
 async def pending_until(graph: Graph) -> int:
     """When the last scheduled change takes effect; 0 without one. Until then the past side is needed too."""
-    rows = await graph.read(PENDING)
-    return int(rows[0][0]) if rows else 0
+    return (await read_situation(graph)).pending_until
 
 
 async def counts(graph: Graph) -> Counts:
@@ -239,10 +261,26 @@ async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None
     return min((RarestLabel(name, sizes.get(name, 0)) for name in names), key=lambda label: label.members)
 
 
-async def read_similarities(graph: Graph, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Cosine similarity of the present embeddings of each pair of memories; pairs without them are left out."""
-    rows = await graph.read(LIKENESS, pairs=[list(pair) for pair in pairs])
-    return {(row[0], row[1]): float(row[2]) for row in rows if row[2] is not None}
+type Pair = tuple[str, str]
+_COSINE_BYTES: Final = 300
+_NO_COSINE: Final = -2.0
+
+
+async def read_similarities(graph: Graph, pairs: Sequence[Pair], reads: Reads = UNKEPT) -> dict[Pair, float]:
+    """Cosine similarity of the present embeddings of each pair of memories; pairs without them are left out.
+
+    `reads`: what is kept of the graph.
+    """
+    known = {pair: cosine for pair in pairs if (cosine := reads.get(("cosine", pair))) is not None}
+    unknown = [pair for pair in pairs if pair not in known]
+    if unknown:
+        rows = await graph.read(LIKENESS, pairs=[list(pair) for pair in unknown])
+        found = {(row[0], row[1]): float(row[2]) for row in rows if row[0] is not None and row[2] is not None}
+        known |= found
+        if reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] is None}):
+            for pair in unknown:
+                reads.keep(("cosine", pair), found.get(pair, _NO_COSINE), _COSINE_BYTES)
+    return {pair: cosine for pair, cosine in known.items() if cosine != _NO_COSINE}
 
 
 async def count_learned_later(graph: Graph, scope: Scope) -> int:

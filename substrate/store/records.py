@@ -11,10 +11,20 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope
-from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, node_columns, visible
+from substrate.cypher.fragments import (
+    NODE_COLUMNS,
+    PROVENANCE,
+    columns_of,
+    found_columns,
+    link_columns,
+    node_columns,
+    records_of,
+    visible,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.rows import LINK_PLACE, NODE_PLACE, LinkName
+from substrate.store.search import findable
 
 
 def _node(name: str) -> str:
@@ -188,3 +198,30 @@ async def read_clock(graph: Graph, now: Instant) -> Instant:
     """Return the last transaction time of the graph; `now` for a graph that was never written to."""
     rows = await graph.read(CLOCK)
     return int(rows[0][0]) if rows and rows[0][0] is not None else now
+
+
+RECORDS_OF: Final = Query(
+    "records_of",
+    "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i "
+    f"{records_of('i', 'm')} WHERE {findable('m')} "
+    "WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near "
+    "ORDER BY near DESC, m.created_at DESC, m.version DESC "
+    "WITH i, collect(m) AS records WITH records[..$most_of_one] AS kept, size(records) AS held "
+    "UNWIND range(0, size(kept) - 1) AS place WITH place, kept[place] AS m, held "
+    f"ORDER BY place, m.id LIMIT $most_of_all RETURN held, {found_columns('m')}",
+)
+"""The records of some memories in the scope, at most `$most_of_one` of each: those known from or until one of the
+instants `$touching`, then the newest."""
+
+
+class VersionRow(NamedTuple):
+    """One record of a memory by `NODE_COLUMNS`, and how many `records` the memory has in the scope."""
+
+    memory_id: str
+    records: int
+    columns: Sequence[Any]
+
+
+def read_records(rows: Sequence[Sequence[Any]]) -> list[VersionRow]:
+    """The rows of `RECORDS_OF` as named values."""
+    return [VersionRow(row[1 + NODE_COLUMNS.index("id")], int(row[0]), row[1:]) for row in rows]

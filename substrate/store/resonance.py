@@ -14,11 +14,12 @@ from itertools import batched
 from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from schemas.temporal import AFTER_ALL, Instant, Scope
 from schemas.wave_signal import Channel, Resonance
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import degree_now, fits, found_columns, records_of, visible
+from substrate.cypher.nearest import felt_alike, found_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import NodeRange, find_newest
@@ -106,20 +107,27 @@ def _asserted(link: str) -> str:
     )
 
 
-def _nearest(label: str, column: str, vectors: str, ends: str, *, now: bool) -> str:
-    condition = f"WHERE {visible('i')} AND {_may_answer('i')} " if now else ""
+_IS_WANTED: Final = f"{visible('s')} AND {_may_answer('s')}"
+_NEAREST_NOW: Final = f"{found_now(_IS_WANTED)} WITH s AS i, score ORDER BY score, i.id LIMIT $pool RETURN i "
+_NEAREST_THEN: Final = (
+    "UNWIND $near AS one MATCH (i:ConsciousnessNode {id: one[0]}) "
+    "WITH i, min(one[2]) AS score ORDER BY score, i.id LIMIT $pool RETURN i "
+)
+
+
+def _felt_most(label: str, ends: str) -> str:
+    """The records whose emotions are nearest to that of the signal."""
     return (
-        f"UNWIND {vectors} AS v CALL db.idx.vector.queryNodes('{label}', '{column}', $k, vecf32(v)) "
-        f"YIELD node AS t, score MATCH {ends} {condition} "
-        "WITH i, score ORDER BY score, i.id LIMIT $pool RETURN i "
+        f"{felt_alike(label, '$felt_names', '$feeling', _IS_WANTED)} "
+        f"ORDER BY score, s.id, s.version LIMIT $pool {ends} RETURN i "
     )
 
 
-def _nearest_fitting(label: str, column: str, vectors: str, ends: str) -> str:
-    """The nearest of the records that pass the filters, compared one by one: an index would filter too late."""
+def _nearest_fitting(label: str, ends: str) -> str:
+    """The nearest of the records that pass the filters, compared one by one: a search would filter too late."""
     return (
-        f"UNWIND {vectors} AS v MATCH (s:{label}) WHERE {visible('s')} AND {_may_answer('s')} "
-        f"WITH v, s MATCH (s)-[:HAS_TRACE]->(t) WITH s, vec.cosineDistance(t.{column}, vecf32(v)) AS score "
+        f"UNWIND $embeddings AS v MATCH (s:{label}) WHERE {_IS_WANTED} "
+        "WITH v, s MATCH (s)-[:HAS_TRACE]->(t) WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score "
         f"ORDER BY score, s.id, s.version LIMIT $pool {ends} RETURN i "
     )
 
@@ -148,25 +156,17 @@ def _latest_of(label: str, ends: str) -> str:
     )
 
 
-_HAS: Final = "(i:ConsciousnessNode)-[:HAS_TRACE]->(t)"
-_HAD: Final = "(i:ConsciousnessNode)-[:HAD]->(:PastVersion)-[:HAS_TRACE]->(t)"
 _ITS_IDENTITY: Final = "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH i"
 
 
-def _nearest_branches(column: str, vectors: str, *, now: bool, filtered: bool) -> list[str]:
+def _nearest_branches(*, now: bool, filtered: bool) -> list[str]:
+    """The nearest in meaning, and in emotion."""
+    present, past = ("ConsciousnessNode", "WITH s AS i"), ("PastVersion", _ITS_IDENTITY)
+    sides = (present,) if now else (present, past)
+    felt = [_felt_most(*side) for side in sides]
     if filtered:
-        present = _nearest_fitting("ConsciousnessNode", column, vectors, "WITH s AS i")
-        return [present] if now else [present, _nearest_fitting("PastVersion", column, vectors, _ITS_IDENTITY)]
-    present = _nearest("Trace", column, vectors, _HAS, now=now)
-    return (
-        [present]
-        if now
-        else [
-            present,
-            _nearest("PastTrace", column, vectors, _HAS, now=now),
-            _nearest("PastTrace", column, vectors, _HAD, now=now),
-        ]
-    )
+        return [*(_nearest_fitting(*side) for side in sides), *felt]
+    return [_NEAREST_NOW if now else _NEAREST_THEN, *felt]
 
 
 def _candidates(*, now: bool, filtered: bool) -> str:
@@ -178,8 +178,7 @@ def _candidates(*, now: bool, filtered: bool) -> str:
         "ORDER BY hits DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i ",
         _with_words("ConsciousnessNode", "WITH s AS i", now=now),
     ]
-    for column, vectors in (("embedding", "$embeddings"), ("emotion", "$feelings")):
-        branches += _nearest_branches(column, vectors, now=now, filtered=filtered)
+    branches += _nearest_branches(now=now, filtered=filtered)
     if now:
         branches.append(_NEWEST)
     else:
@@ -299,13 +298,13 @@ class ResonatingMemory(NamedTuple):
 
 
 def read_resonances(
-    rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
+    rows: Iterable[Row], graph: GraphKey, known_to: Instant = AFTER_ALL
 ) -> Iterator[ResonatingMemory]:
     """The memories in the rows of `RESONATE_*`, strongest first; scores are rounded to six digits."""
     for resonance, total, suppression, boost, *rest in rows:
         channel_scores, (around, held, *memory) = rest[: len(TERMS)], rest[len(TERMS) :]
         rounded = _rounded(resonance)
-        node = node_of_row(memory, level, known_to, retrieval_source="resonance", relevance_score=rounded)
+        node = node_of_row(memory, graph, known_to, retrieval_source="resonance", relevance_score=rounded)
         yield ResonatingMemory(
             Resonance(
                 memory=node,

@@ -7,7 +7,6 @@ later is shown as it was before.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import repeat
@@ -18,18 +17,21 @@ import orjson
 from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,
-    Level,
+    GraphKey,
     LinkRecord,
     MemoryRecord,
     Passage,
     ResolutionState,
+    SharedFrom,
     Source,
+    graph_fields,
 )
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, to_datetime
 from substrate import stored_maps
 from substrate.bitemporal import Record
 from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
 from substrate.store.passages import read_beginning
+from substrate.store.shown_names import shown_name, shown_session
 
 type _Readers = Sequence[tuple[str, Callable[[Any], Any]]]
 
@@ -87,18 +89,12 @@ class RowOutcome(NamedTuple):
     past_links: int = 0
 
 
-SHOWN_WORDS: Final = 60
-"""So many characters of a turn are shown as its name."""
-SUBJECTS: Final = "subjects"
-"""The key in `extra` of a session under which its subject words are stored."""
-_ROLES: Final = frozenset(("user", "assistant", "system", "tool", "human", "ai"))
-_COUNTED_TITLE: Final = re.compile(r"session \d+( \(\d+\))?( · |\Z)")
 TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 _NUMBERS = frozenset(
     ("energy", "confidence", "discovery_energy", "importance", "intensity", "energy_transfer_coefficient")
 )
 _LISTS = frozenset(("tags", "buckets", "aliases"))
-_JSON = _LISTS | frozenset(("emotion_vector", *stored_maps.COLUMNS))
+_JSON = _LISTS | frozenset(("emotion_vector", "shared_from", *stored_maps.COLUMNS))
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -115,6 +111,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_LISTS, _list),
     **dict.fromkeys(stored_maps.COLUMNS, stored_maps.read),
     "unset": _names,
+    "shared_from": SharedFrom.model_validate_json,
     **dict.fromkeys(("source", "closed_source"), {source.value: source for source in Source}.__getitem__),
     "known_as_happened": lambda stored: stored in (True, "true"),
     "resolution_state": {state.value: state for state in ResolutionState}.__getitem__,
@@ -164,30 +161,6 @@ def _read_into(fields: dict[str, Any], name: str, read: Callable[[Any], Any]) ->
     return True
 
 
-def shown_name(memory_id: str, name: str, speaker: str | None, text: str | None) -> str:
-    """The name of a memory as readers see it: of a turn its speaker and first words, such as "Ada: we moved to …".
-
-    A turn is stored under its place in the conversation, the end of its id. A name given to it later is shown.
-    """
-    if not speaker or not memory_id.endswith(f":{name}"):
-        return name
-    by = speaker.capitalize() if speaker in _ROLES else speaker
-    line = " ".join((text or "").split())
-    if len(line) > SHOWN_WORDS:
-        line = f"{line[: SHOWN_WORDS + 1].rpartition(' ')[0] or line[:SHOWN_WORDS]}…"
-    return f"{by}: {line}"
-
-
-def _shown_session(name: str, text: str | None, extra: Mapping[str, Any] | None) -> str:
-    """The name of a session: its day and what it was about; its title too, unless that only counts it."""
-    subjects = (extra or {}).get(SUBJECTS)
-    if not isinstance(subjects, list) or not subjects:
-        return name
-    title = "" if _COUNTED_TITLE.match(name) else name.removesuffix(f" · {text}")
-    when = " · ".join(part for part in (title, text) if part)
-    return f"{when or name}: {', '.join(map(str, subjects))}"
-
-
 def _with_shown_name(fields: dict[str, Any]) -> dict[str, Any]:
     if (beginning := read_beginning(fields.get("description"))) is not None:
         passage = Passage(start=0, end=len(beginning.text), length=beginning.length)
@@ -196,34 +169,33 @@ def _with_shown_name(fields: dict[str, Any]) -> dict[str, Any]:
     if name is None:
         return fields
     if fields.get("node_type") == "Session":
-        return {**fields, "name": _shown_session(name, text, fields.get("extra"))}
+        return {**fields, "name": shown_session(name, text, fields.get("extra"))}
     return {**fields, "name": shown_name(fields["node_id"], name, fields.get("speaker"), text)}
 
 
-def node(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL, **retrieval: Any) -> ConsciousnessNode:
+def node(row: Sequence[Any], key: GraphKey, known_to: Instant = AFTER_ALL, **retrieval: Any) -> ConsciousnessNode:
     """`row` is in the order of `NODE_COLUMNS`; `retrieval` sets the retrieval fields."""
     fields = _fields(row, _NODE_FIELDS, _NODE_READERS, known_to)
-    return ConsciousnessNode.unchecked({**_with_shown_name(fields), "level": level, **retrieval})
+    return ConsciousnessNode.unchecked({**_with_shown_name(fields), **graph_fields(key), **retrieval})
 
 
 def link(
-    row: Sequence[Any], ends: tuple[str, str], level: Level, known_to: Instant = AFTER_ALL
+    row: Sequence[Any], ends: tuple[str, str], key: GraphKey, known_to: Instant = AFTER_ALL
 ) -> ConsciousnessRelationship:
     """`row` is in the order of `LINK_COLUMNS`; `ends` are the ids of source and target."""
-    fields = _fields(row, _LINK_FIELDS, _LINK_READERS, known_to)
-    fields.update(source_id=ends[0], target_id=ends[1], level=level)
-    return ConsciousnessRelationship.unchecked(fields)
+    fields = {**_fields(row, _LINK_FIELDS, _LINK_READERS, known_to), **graph_fields(key)}
+    return ConsciousnessRelationship.unchecked({**fields, "source_id": ends[0], "target_id": ends[1]})
 
 
-def link_with_ends(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> ConsciousnessRelationship:
+def link_with_ends(row: Sequence[Any], key: GraphKey, known_to: Instant = AFTER_ALL) -> ConsciousnessRelationship:
     """The link of a row: the ids of its ends, then `LINK_COLUMNS`; what follows these is not shown."""
-    return link(row[2:], (row[0], row[1]), level, known_to)
+    return link(row[2:], (row[0], row[1]), key, known_to)
 
 
 def nodes(
     rows: Sequence[Sequence[Any]], columns: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessNode]:
-    """`rows` are in the order of `NODE_COLUMNS`; `columns` has the level and retrieval fields."""
+    """`rows` are in the order of `NODE_COLUMNS`; `columns` has the graph and retrieval fields."""
     stored_columns = _columns(rows, _NODE_FIELDS, _NODE_DEFAULTS, known_to)
     if "name" in stored_columns:
         stored_columns["name"] = _shown_names(stored_columns)
@@ -236,7 +208,7 @@ def _shown_names(columns: Mapping[str, Iterable[Any]]) -> list[str]:
     others = (columns.get(name, absent) for name in ("node_type", "speaker", "description", "extra"))
     named = zip(columns["node_id"], columns["name"], *others, strict=False)
     return [
-        _shown_session(name, text, extra) if kind == "Session" else shown_name(memory_id, name, speaker, text)
+        shown_session(name, text, extra) if kind == "Session" else shown_name(memory_id, name, speaker, text)
         for memory_id, name, kind, speaker, text, extra in named
     ]
 
@@ -244,7 +216,7 @@ def _shown_names(columns: Mapping[str, Iterable[Any]]) -> list[str]:
 def links(
     rows: Sequence[Sequence[Any]], columns: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessRelationship]:
-    """`rows` are in the order of `LINK_COLUMNS`; `columns` has the level and the ids of both ends."""
+    """`rows` are in the order of `LINK_COLUMNS`; `columns` has the graph and the ids of both ends."""
     stored_columns = _columns(rows, _LINK_FIELDS, _LINK_DEFAULTS, known_to)
     return ConsciousnessRelationship.from_columns(len(rows), {**stored_columns, **columns})
 
@@ -300,17 +272,17 @@ def _as_known(columns: dict[str, tuple[Any, ...]], known_to: Instant) -> dict[st
     return {**columns, **shown}
 
 
-def memory_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> MemoryRecord:
+def memory_record(row: Sequence[Any], key: GraphKey, known_to: Instant = AFTER_ALL) -> MemoryRecord:
     """`row` is in the order of `NODE_COLUMNS`, `PROVENANCE`."""
     fields = _fields(row, (*_NODE_FIELDS, *PROVENANCE), (*_NODE_READERS, *_PROVENANCE_READERS), known_to)
-    return MemoryRecord.unchecked({**_with_shown_name(fields), "level": level})
+    return MemoryRecord.unchecked({**_with_shown_name(fields), **graph_fields(key)})
 
 
-def link_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> LinkRecord:
+def link_record(row: Sequence[Any], key: GraphKey, known_to: Instant = AFTER_ALL) -> LinkRecord:
     """`row` has the ids of the ends, then `LINK_COLUMNS`, `PROVENANCE`."""
     names, readers = (*_LINK_FIELDS, *PROVENANCE), (*_LINK_READERS, *_PROVENANCE_READERS)
     fields = _fields(row[2:], names, readers, known_to)
-    return LinkRecord.unchecked({**fields, "source_id": row[0], "target_id": row[1], "level": level})
+    return LinkRecord.unchecked({**fields, "source_id": row[0], "target_id": row[1], **graph_fields(key)})
 
 
 _NOT_CONTENT = frozenset((*TIMES, "id", "version", "invalidation_reason", "closed_reason"))

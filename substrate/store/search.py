@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from substrate.connection.record_cache import Record
 from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,
@@ -20,10 +21,11 @@ from substrate.cypher.fragments import (
     link_columns,
     records_of,
     tells,
-    uncrowded_now,
+    thin_columns,
     uncrowded_then,
     visible,
 )
+from substrate.cypher.nearest import found_now, found_then
 from substrate.cypher.query import Query
 
 HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
@@ -42,8 +44,6 @@ NAMED_STARTS: Final = 8
 """At most this many memories that the question names are starts."""
 NAMED_RECORDS: Final = 64
 """At most this many of their records are starts for a range of time: a long history leaves room for the others."""
-FARTHEST: Final = 3.0
-"""Greater than every cosine distance."""
 MAX_LINKS_READ: Final = "1000"
 """At most this many links of a memory, the strongest, are tested for hubs and for the moment at the other end."""
 MAX_PAST_RECORDS: Final = 20_000
@@ -59,7 +59,7 @@ _IS_FAVOURED: Final = "toLower(coalesce(s.speaker, '')) IN $favoured"
 _FAVOURED_DISTANCE: Final = f"score - CASE WHEN {_IS_FAVOURED} THEN {FAVOURED_NEARER} ELSE 0.0 END"
 _FAVOURED_WORDS: Final = f"score * CASE WHEN {_IS_FAVOURED} THEN {FAVOURED_WORDS} ELSE 1.0 END"
 
-_STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
+STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
 _ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {found_columns('m')}"
 
 
@@ -68,21 +68,26 @@ def count_starts(rows: Sequence[Sequence[Any]]) -> int:
     return sum(row[HOP] == 0 for row in rows)
 
 
-def _findable(name: str) -> str:
+def findable(name: str) -> str:
     """The conditions on a record other than time. What was only made of a name is found by no question: measured,
     the texts with the name are found better without it."""
     return f"{felt(name)} AND {tells(name)}"
 
 
+def walked(name: str) -> str:
+    """The conditions on a link other than time. Links made of names in a text are not followed: measured, they
+    lead astray."""
+    return f"({name}.unset IS NULL OR NOT {name}.unset STARTS WITH 'goal,')"
+
+
 def _walkable(name: str) -> str:
-    """The conditions on a link. Links made of names in a text are not followed: measured, they lead astray."""
-    return f"{visible(name)} AND ({name}.unset IS NULL OR NOT {name}.unset STARTS WITH 'goal,')"
+    return f"{visible(name)} AND {walked(name)}"
 
 
 def _best(start: str, other: str, cap: str) -> str:
     """At most `cap` links of each `start`, the strongest, one row each."""
     return (
-        f"WITH {start}, e, {other} ORDER BY {_STRENGTH} "
+        f"WITH {start}, e, {other} ORDER BY {STRENGTH} "
         f"WITH {start}, collect(e)[..{cap}] AS links, collect({other})[..{cap}] AS others "
         f"UNWIND range(0, size(links) - 1) AS place WITH {start}, links[place] AS e, others[place] AS {other} "
     )
@@ -93,44 +98,22 @@ _STARTS_ROWS: Final = (
     "RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m "
 )
 
-_FIRST_HOP_NOW: Final = (
-    "UNION ALL WITH starts UNWIND starts[..$expanded] AS s "
-    f"MATCH (s)-[e:LINK]-(m) WHERE {_walkable('e')} AND {visible('m')} AND {_findable('m')} "
-    f"{_best('s', 'm', '$first_hop')} RETURN 1 AS hop, null AS score, e, m "
-)
+# Likeness: each text binds `s` and its distance `score`. `$near` is what a search found (`substrate.likeness`).
 
-_SECOND_HOP_NOW: Final = (
-    f"UNION ALL WITH starts UNWIND starts[..$far] AS s {uncrowded_now('s', 's', HUB)}"
-    f"MATCH (s)-[e:LINK]-(b) WHERE {_walkable('e')} AND {visible('b')} AND {_findable('b')} "
-    f"{_best('s', 'b', MAX_LINKS_READ)} {uncrowded_now('b', 's, e, b', HUB)} "
-    f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
-    f"MATCH (b)-[e:LINK]-(m) WHERE {_walkable('e')} AND {visible('m')} AND {_findable('m')} AND m.id <> s.id "
-    f"{_best('s, b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "
-)
-
-_NEIGHBOURS_NOW: Final = (
-    "WITH collect(s) AS starts, collect(score) AS scores "
-    f"{_STARTS_ROWS} {_FIRST_HOP_NOW} {_SECOND_HOP_NOW} }} {_ROW}"
-)
-
-# Likeness: each text binds `s` and its cosine distance `score`. Another vector index, whose ids and distances come
-# as parameters, has to replace `_INDEX_NOW` and `_INDEX_THEN` alone.
-
-_INDEX_NOW: Final = (
-    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
-    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {_findable('s')} "
-)
+_IS_WANTED: Final = f"{visible('s')} AND {findable('s')}"
+_INDEX_NOW: Final = found_now(_IS_WANTED)
 _DISTANCE: Final = "vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
 _SCAN_NOW: Final = (
-    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {_findable('s')} "
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {findable('s')} "
     f"WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) WITH s, {_DISTANCE}"
 )
 _MEMBERS_NOW: Final = (
     "MATCH (g:Tag {name: $label}) WITH g MATCH (s:ConsciousnessNode)-[:TAGGED]->(g) "
-    f"WITH s WHERE {visible('s')} AND {_findable('s')} "
+    f"WITH s WHERE {visible('s')} AND {findable('s')} "
     f"WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) WITH s, {_DISTANCE}"
 )
-_NEAREST_NOW: Final = f"WITH s, score ORDER BY {_FAVOURED_DISTANCE}, s.id LIMIT $limit {_NEIGHBOURS_NOW}"
+_THIN_ROW: Final = f"RETURN 0 AS hop, score, {thin_columns('s')}"
+_NEAREST_NOW: Final = f"WITH s, score ORDER BY {_FAVOURED_DISTANCE}, s.id LIMIT $limit {_THIN_ROW}"
 
 
 def _find_instructions(label: str) -> str:
@@ -138,7 +121,7 @@ def _find_instructions(label: str) -> str:
     return (
         "UNWIND $instruction_words AS words "
         f"CALL db.idx.fulltext.queryNodes('{label}', words) YIELD node AS s, score "
-        f"WITH s, score WHERE toLower(s.speaker) IN $askers AND {visible('s')} AND {_findable('s')} "
+        f"WITH s, score WHERE toLower(s.speaker) IN $askers AND {visible('s')} AND {findable('s')} "
     )
 
 
@@ -146,17 +129,17 @@ def _find_rules(label: str) -> str:
     """What was kept as a rule. The comparison, unlike `IS NOT NULL`, is answered by the index."""
     return (
         "UNWIND $instruction_words AS words "
-        f"MATCH (s:{label}) WHERE s.rule > '' WITH s WHERE {visible('s')} AND {_findable('s')} "
+        f"MATCH (s:{label}) WHERE s.rule > '' WITH s WHERE {visible('s')} AND {findable('s')} "
     )
 
 
 _STARTS_NOW: Final = (
     "CALL { "
-    f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {_findable('s')} "
+    f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {findable('s')} "
     f"RETURN s, 0.0 AS score ORDER BY s.id LIMIT {NAMED_STARTS} "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
-    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {findable('s')} "
     f"RETURN s, score ORDER BY {_FAVOURED_WORDS} DESC, s.id LIMIT $limit "
     f"UNION ALL {_find_instructions('ConsciousnessNode')}"
     f"RETURN s, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
@@ -169,10 +152,10 @@ _STARTS_NOW: Final = (
 def _with_records(identity: str, carried: str) -> str:
     """Keeps the rows whose memory `identity` has records in the scope, with these in the list `records`."""
     return (
-        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {_findable('p')} "
+        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {findable('p')} "
         f"WITH {carried}, {identity}, collect(p) AS past "
         f"WITH {carried}, {identity}, "
-        f"past + CASE WHEN {visible(identity)} AND {_findable(identity)} THEN [{identity}] ELSE [] END AS records "
+        f"past + CASE WHEN {visible(identity)} AND {findable(identity)} THEN [{identity}] ELSE [] END AS records "
         "WHERE size(records) > 0 "
     )
 
@@ -200,31 +183,11 @@ _COLLECT_THEN: Final = "WITH collect(s) AS starts, collect(i) AS identities, col
 _NEIGHBOURS_THEN: Final = f"{_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} {_SECOND_HOP_THEN} }} {_ROW}"
 
 
-def _index_of(label: str, name: str) -> str:
-    """The nearest traces of one index, and the distance `{name}_seen` up to which they are all that there are."""
-    return (
-        f"CALL {{ CALL db.idx.vector.queryNodes('{label}', 'embedding', $k, vecf32($embedding)) "
-        "YIELD node, score "
-        f"RETURN collect(node) AS {name}, collect(score) AS {name}_scores, "
-        f"CASE WHEN count(node) < $k THEN {FARTHEST} ELSE max(score) END AS {name}_seen }} "
-    )
-
-
-_INDEX_THEN: Final = (
-    f"{_index_of('Trace', 'present')} {_index_of('PastTrace', 'past')}"
-    "WITH present + past AS traces, present_scores + past_scores AS scores, "
-    "CASE WHEN present_seen < past_seen THEN present_seen ELSE past_seen END AS seen "
-    "UNWIND range(0, size(traces) - 1) AS place "
-    "WITH traces[place] AS t, scores[place] AS score, seen WHERE score <= seen "
-    f"MATCH (s)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {_findable('s')} "
-    "WITH s, score OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
-    "WITH s, coalesce(i, s) AS i, score "
-)
-"""Both indexes together, only as far as both were searched: beyond that one may hide nearer traces."""
+_INDEX_THEN: Final = found_then(_IS_WANTED)
 _SCAN_THEN: Final = (
     "CALL { "
-    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {_findable('s')} RETURN s, s AS i "
-    f"UNION ALL MATCH (s:PastVersion) WHERE {visible('s')} AND {_findable('s')} "
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {findable('s')} RETURN s, s AS i "
+    f"UNION ALL MATCH (s:PastVersion) WHERE {visible('s')} AND {findable('s')} "
     "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) RETURN s, i "
     "} "
     f"WITH s, i MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, {_DISTANCE}WITH s, i, score "
@@ -234,16 +197,16 @@ _NEAREST_THEN: Final = f"ORDER BY {_FAVOURED_DISTANCE}, s.id, s.version LIMIT $l
 _STARTS_THEN: Final = (
     "CALL { "
     "MATCH (i:ConsciousnessNode) WHERE i.id IN $entities WITH i "
-    f"{records_of('i', 's')} WHERE {_findable('s')} "
+    f"{records_of('i', 's')} WHERE {findable('s')} "
     f"RETURN s, i, 0.0 AS score ORDER BY s.id, s.version LIMIT {NAMED_RECORDS} "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
-    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {findable('s')} "
     f"RETURN s, s AS i, score ORDER BY {_FAVOURED_WORDS} DESC, s.id LIMIT $limit "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('PastVersion', $words) YIELD node AS s, score "
     f"WITH s, score LIMIT {MAX_PAST_RECORDS} "
-    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {findable('s')} "
     "MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
     f"RETURN s, i, score ORDER BY {_FAVOURED_WORDS} DESC, s.id, s.version LIMIT $limit "
     f"UNION ALL {_find_instructions('ConsciousnessNode')}"
@@ -265,7 +228,7 @@ _IMPORTANCE: Final = (
 def _find_recent(label: str) -> str:
     """One scan. Internal ids would be cheaper, but follow the order of writing, not of time."""
     return (
-        f"MATCH (m:{label}) WHERE m.valid_at >= $recent_from AND {visible('m')} AND {_findable('m')} "
+        f"MATCH (m:{label}) WHERE m.valid_at >= $recent_from AND {visible('m')} AND {findable('m')} "
         "RETURN m ORDER BY m.valid_at DESC, m.id, m.version LIMIT $recent "
     )
 
@@ -273,7 +236,7 @@ def _find_recent(label: str) -> str:
 def _find_matching(label: str) -> str:
     return (
         f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS m, score "
-        f"WITH m, score WHERE m.valid_at < $recent_from AND {visible('m')} AND {_findable('m')} "
+        f"WITH m, score WHERE m.valid_at < $recent_from AND {visible('m')} AND {findable('m')} "
         f"RETURN m ORDER BY {_IMPORTANCE} DESC, score DESC, m.id, m.version LIMIT $matching "
     )
 
@@ -284,7 +247,7 @@ def _draw(label: str) -> str:
         "CALL db.meta.stats() YIELD nodeCount UNWIND range(0, size($lots) - 1) AS lot "
         "WITH lot, toInteger($lots[lot] * nodeCount) AS place "
         f"MATCH (m:{label}) WHERE id(m) = place "
-        f"WITH m, min(lot) AS lot WHERE m.valid_at < $recent_from AND {visible('m')} AND {_findable('m')} "
+        f"WITH m, min(lot) AS lot WHERE m.valid_at < $recent_from AND {visible('m')} AND {findable('m')} "
         "RETURN m ORDER BY lot LIMIT $chance "
     )
 
@@ -301,7 +264,7 @@ def _begun(label: str) -> str:
     """Memories that began in one of the periods, found by the index of their times."""
     return (
         f"UNWIND $periods AS period MATCH (m:{label}) WHERE m.valid_at >= period[0] AND m.valid_at < period[1] "
-        f"AND {visible('m')} AND {_findable('m')} WITH DISTINCT m LIMIT {MAX_BEGUN} "
+        f"AND {visible('m')} AND {findable('m')} WITH DISTINCT m LIMIT {MAX_BEGUN} "
     )
 
 
@@ -352,7 +315,7 @@ class Texts(NamedTuple):
 NOW: Final = Texts(
     nearest=Query("vector_now", f"{_INDEX_NOW}{_NEAREST_NOW}"),
     scan=Query("scan_now", f"{_SCAN_NOW}{_NEAREST_NOW}"),
-    reached=Query("graph_now", f"{_STARTS_NOW} {_NEIGHBOURS_NOW}"),
+    reached=Query("graph_now", f"{_STARTS_NOW} {_THIN_ROW}"),
     pools=Query("pools_now", _pools("ConsciousnessNode")),
     begun=Query("begun_now", _find_begun("ConsciousnessNode")),
     begun_near=Query("begun_near_now", _find_begun_near("ConsciousnessNode")),
@@ -369,32 +332,51 @@ THEN: Final = Texts(
 )
 """Any moment: the present side and the past side together."""
 
+GIVEN: Final = (
+    "UNWIND range(0, size($given) - 1) AS place WITH place, $given[place] AS one "
+    "MATCH (i:ConsciousnessNode {id: one[0]}) WITH place, one, i "
+    "OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE p.version = one[1] "
+    "WITH place, one, i, collect(p) AS past "
+    "UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s "
+    f"WITH s, i, place, coalesce(one[2], 0.0) AS score WHERE {visible('s')} "
+)
+"""Starts that were found before, by id and version, in the order in which they are given."""
+_GIVEN_NEAR: Final = (
+    f"{GIVEN}MATCH (s)-[:HAS_TRACE]->(t) "
+    "WITH s, i, place, min(vec.cosineDistance(t.embedding, vecf32($embedding))) AS score WHERE score IS NOT NULL "
+)
+_IN_PLACE: Final = "WITH s, i, score, place ORDER BY place "
+GIVEN_NEAREST: Final = Query("given_nearest", f"{_GIVEN_NEAR}{_IN_PLACE}{_NEIGHBOURS_THEN}")
+GIVEN_REACHED: Final = Query("given_reached", f"{GIVEN}{_IN_PLACE}{_NEIGHBOURS_THEN}")
+GIVEN_ALONE: Final = Query(
+    "given_alone",
+    f"{GIVEN}{_IN_PLACE}WITH s AS m, score, null AS e RETURN 0 AS hop, score, null AS source, null AS target, "
+    f"{link_columns('e')}, {found_columns('m')}",
+)
+"""What was found by likeness, by words and names, or without links, read again as of another moment."""
+
+
 MEMBERS_NOW: Final = Query("members_now", f"{_MEMBERS_NOW}{_NEAREST_NOW}")
 """`scan` among the memories that have a label, for a label that few memories of a large graph have."""
 
-
-RECORDS_OF: Final = Query(
-    "records_of",
-    "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i "
-    f"{records_of('i', 'm')} WHERE {_findable('m')} "
-    "WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near "
-    "ORDER BY near DESC, m.created_at DESC, m.version DESC "
-    "WITH i, collect(m) AS records WITH records[..$most_of_one] AS kept, size(records) AS held "
-    "UNWIND range(0, size(kept) - 1) AS place WITH place, kept[place] AS m, held "
-    f"ORDER BY place, m.id LIMIT $most_of_all RETURN held, {found_columns('m')}",
-)
-"""The records of some memories in the scope, at most `$most_of_one` of each: those known from or until one of the
-instants `$touching`, then the newest."""
+THIN: Final = frozenset(query.name for query in (NOW.nearest, NOW.scan, NOW.reached, MEMBERS_NOW))
+"""The queries for the present whose rows are starts alone: hop 0, score, and the columns of `thin_columns`. What
+is around them is read by `substrate.store.neighbours`, what they say by `substrate.store.found_records`."""
+THIN_NAME: Final = 2
+"""From here on the name of the record in such a row."""
 
 
-class VersionRow(NamedTuple):
-    """One record of a memory by `NODE_COLUMNS`, and how many `records` the memory has in the scope."""
+class FoundRow(list[Any]):
+    """A row of a query with the kept records that it was made of; `link` is None in a row of a start.
 
-    memory_id: str
-    records: int
-    columns: Sequence[Any]
+    `first`: the columns before `LINK_START`.
+    """
+
+    __slots__ = ("link", "memory")
+
+    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
+        super().__init__((*first, *(_NO_LINK if link is None else link.row), *memory.row))
+        self.link, self.memory = link, memory
 
 
-def read_records(rows: Sequence[Sequence[Any]]) -> list[VersionRow]:
-    """The rows of `RECORDS_OF` as named values."""
-    return [VersionRow(row[1 + NODE_COLUMNS.index("id")], int(row[0]), row[1:]) for row in rows]
+_NO_LINK: Final = (None,) * len(LINK_COLUMNS)

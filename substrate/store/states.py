@@ -10,8 +10,10 @@ for one of the widths: these few cells are read. Nothing else scans these two la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
+
+import orjson
 
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
@@ -32,7 +34,10 @@ _WIDTHS: Final = [1 << power for power in range(55)]
 """The widest cell holds a period from the beginning of time to its end."""
 
 _TIMES: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
-_CONTENT: Final = ("energy", "baseline", "feedback_at", "emotion_vector", "goal", "drives", "last_stream_id")
+_CONTENT: Final = (
+    "energy", "baseline", "feedback_at", "emotion_vector", "goal", "drives", "reality_pressure",
+    "window", "focus", "senses", "last_cycle_at", "last_stream_id",
+)  # fmt: skip
 _COLUMNS: Final = (*_TIMES, *_CONTENT)
 _RETURN: Final = f"RETURN {fragments.columns_of('s', _COLUMNS)}"
 
@@ -80,6 +85,28 @@ CHANGE_STATE: Final = Query(
 )
 """Closes open records and opens others. `kept`: the new past records, each a copy of version `of` with a `change`.
 Returns no row when the current record is not version `seen`: another writer was first."""
+
+
+VERSIONS_AT_ONCE: Final = 5_000
+"""Records of a state that one query looks through."""
+
+
+def _showing(label: str) -> str:
+    return (
+        f"MATCH (s:{label}) WHERE s.version >= $first AND s.version < $beyond AND s.window IS NOT NULL "
+        "AND any(one IN $ids WHERE s.window CONTAINS one) RETURN s.version, s.window"
+    )
+
+
+STATES_SHOWING: Final = Query("states_showing", f"{_showing('PastState')} UNION ALL {_showing('CitizenState')}")
+"""Records whose window may show one of the ids `$ids`, which stand as they do in JSON."""
+
+REPLACE_WINDOWS: Final = Query(
+    "replace_windows",
+    "UNWIND $windows AS w OPTIONAL MATCH (p:PastState) WHERE p.version = w[0] WITH w, p "
+    "OPTIONAL MATCH (c:CitizenState) WHERE c.version = w[0] WITH w, coalesce(p, c) AS s WHERE s IS NOT NULL "
+    "SET s.window = w[1]",
+)
 
 
 class OpenedState(NamedTuple):
@@ -230,11 +257,30 @@ async def read_versions(graph: Graph, first: int, beyond: int) -> list[Record]:
     return sorted(map(_record, records), key=lambda record: record.version)
 
 
+async def forget_shown(graph: Graph, ids: Sequence[str]) -> None:
+    """Take these memories out of every window that was ever kept."""
+    current = await read_current(graph)
+    gone = set(ids)
+    asked = [orjson.dumps(one).decode() for one in ids]
+    for first in range(1, current.version + 1 if current else 1, VERSIONS_AT_ONCE):
+        span = {"first": first, "beyond": first + VERSIONS_AT_ONCE}
+        showing = await graph.read(STATES_SHOWING, **span, ids=asked)
+        if showing:
+            windows = [[version, _without(window, gone)] for version, window in showing]
+            await graph.write(REPLACE_WINDOWS, windows=windows)
+
+
+def _without(window: str, gone: Set[str]) -> str | None:
+    """The stored window without items of these ids; None for an empty one."""
+    items = [item for item in orjson.loads(window) if item.get("id") not in gone]
+    return orjson.dumps(items).decode() if items else None
+
+
 def _record(row: Row) -> Record:
     """The record from a row with the columns `_COLUMNS`."""
     properties = dict(zip(_COLUMNS, row, strict=True))
     content = {name: properties[name] for name in _CONTENT if properties[name] is not None}
-    for name in ("energy", "baseline"):
+    for name in ("energy", "baseline", "reality_pressure"):
         if name in content:
             content[name] = float(content[name])
     return Record(

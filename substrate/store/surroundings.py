@@ -9,7 +9,7 @@ from schemas.temporal import Scope
 from substrate.cypher.fragments import degree_now, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
-from substrate.store.rows import shown_name
+from substrate.store.shown_names import shown_name
 
 MAX_SIGNAL_LINKS: Final = 1000
 """At most so many links of the signal's nodes are read, those of nodes with few links first."""
@@ -63,17 +63,25 @@ async def read_surroundings(
     return Surroundings(names, [name for kind, _id, name in rows if kind == "type"])
 
 
-def _names(*, now: bool) -> str:
+READ: Final = 1000
+"""So many characters of a text are read to take a signal from it."""
+
+
+def _beginnings(characters: int, *, now: bool) -> str:
     read = "WITH i, i AS m" if now else records_of("i", "m").removesuffix(" ")
     return (
         f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids {read} WHERE {visible('m')} "
-        f"RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), {BEGINNING})"
+        f"RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), {characters})"
     )
 
 
-NAMES_NOW: Final = Query("names_of_ends_now", _names(now=True))
-NAMES_THEN: Final = Query("names_of_ends_then", _names(now=False))
+NAMES_NOW: Final = Query("names_of_ends_now", _beginnings(BEGINNING, now=True))
+NAMES_THEN: Final = Query("names_of_ends_then", _beginnings(BEGINNING, now=False))
 """The names of memories at the ends of links, as they were."""
+
+WORDS_NOW: Final = Query("words_of_memories_now", _beginnings(READ, now=True))
+WORDS_THEN: Final = Query("words_of_memories_then", _beginnings(READ, now=False))
+"""The first words of memories, as they were."""
 
 
 async def read_names(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
@@ -82,3 +90,11 @@ async def read_names(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> d
         return {}
     rows = await target.graph.read(NAMES_THEN if target.past else NAMES_NOW, **scope.bounds(), ids=list(ids))
     return {memory_id: shown_name(memory_id, name, speaker, text) for memory_id, name, speaker, text in rows}
+
+
+async def read_words(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
+    """The name, the speaker and the first words of these memories, as one text; none of an invisible one."""
+    if not ids:
+        return {}
+    rows = await target.graph.read(WORDS_THEN if target.past else WORDS_NOW, **scope.bounds(), ids=list(ids))
+    return {memory_id: " ".join(filter(None, (speaker or name, text))) for memory_id, name, speaker, text in rows}

@@ -48,7 +48,10 @@ def _told_lately(*labels: str) -> str:
     )
 
 
-_FIRST: Final = f"WITH i, s ORDER BY id(s), s.version WITH i, collect(s)[..{MOST_AFTER}] AS said UNWIND said AS m "
+_FIRST: Final = (
+    f"WITH i, j, s ORDER BY id(j), s.version WITH i, collect(s)[..{MOST_AFTER}] AS said UNWIND said AS m "
+)
+"""In the order in which the memories were written: a record that is closed moves to a node of its own."""
 _NO_LINK: Final = "WITH DISTINCT m, null AS e RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target"
 _LINK: Final = "RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id"
 
@@ -58,7 +61,8 @@ def _records(identity: str, carried: str) -> str:
     return (
         f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
         f"WITH {carried}, {identity}, collect(p) AS past "
-        f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS s WITH {carried}, s "
+        f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS s "
+        f"WITH {carried}, {identity}, s "
     )
 
 
@@ -75,7 +79,7 @@ def _solved(link: str, record: str) -> str:
     return (
         f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i MATCH (i)-[e:{link}]->(j:ConsciousnessNode) "
         f"WHERE e.relation_type = 'RESOLVED_BY' AND {visible('e')} {record} WHERE {fits('s')} "
-        f"WITH e, s AS m ORDER BY e.valid_at DESC, e.id LIMIT {MOST_SOLVED} {_LINK}, {_COLUMNS}"
+        f"WITH e, s AS m ORDER BY e.valid_at DESC, e.id, m.version LIMIT {MOST_SOLVED} {_LINK}, {_COLUMNS}"
     )
 
 
@@ -91,7 +95,7 @@ class ToldQueries(NamedTuple):
     solved: Query
 
 
-_THE_PRESENT: Final = f"WITH {{0}}, j AS s WHERE {visible('s')} WITH {{0}}, s "
+_THE_PRESENT: Final = f"WITH {{0}}, j, j AS s WHERE {visible('s')} WITH {{0}}, j, s "
 
 NOW: Final = ToldQueries(
     Query("told_lately_now", _told_lately("ConsciousnessNode")),
@@ -108,7 +112,7 @@ THEN: Final = ToldQueries(
 TOLD_EARLIER: Final = Query(
     "told_earlier",
     "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i MATCH (i)-[:HAD]->(p:PastVersion) "
-    "WHERE p.created_at < $known_to AND p.valid_at < $valid_to "
+    f"WHERE p.created_at < $known_to AND p.valid_at < $valid_to AND NOT ({visible('p')}) "
     "RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END)",
 )
 

@@ -12,7 +12,7 @@ from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, nod
 from substrate.cypher.query import Query
 from substrate.cypher.transaction import TOUCHED, transaction
 from substrate.graphs.graph import Graph
-from substrate.store import rows
+from substrate.store import moved_vectors, rows
 from substrate.store.changesets import ExpectedState, LinkEnds, RecordSelection, StoredRecords, TransactionRows
 from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.rows import LinkName
@@ -100,6 +100,7 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
     connection was lost and the outcome is unknown, and what `Graph.write` raises.
     """
     command_ids = [receipt["command_id"] for receipt in changed.receipts]
+    moved = await moved_vectors.prepare(graph, expected, changed)
     values = {
         "at": changed.at,
         "open": END_OF_TIME,
@@ -122,9 +123,10 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
         "pending_until": changed.pending_until,
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
-    once = ExactlyOnceWrite(graph, transaction(lists), values)
+    once = ExactlyOnceWrite(graph, transaction(lists), values, vectors=moved.vectors)
     try:
         reply = await once.send(command_ids)
     finally:
         changed.sent_again = once.again
+    await moved_vectors.finish(graph, moved)
     return int(reply[0][0]) if reply else None

@@ -22,17 +22,18 @@ from substrate.connection.pool import Command, Connection
 from substrate.engine.append_log import DELETIONS
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.graph import Graph
+from substrate.likeness.elements import set_names
 from substrate.store.erasure import MARKS, ErasureMark, format_mark
 
 UNFINISHED: Final = "substrate:erasures:unfinished"
 """A Redis hash: name of the mark -> note."""
 LOCK_POLL_S: Final = 0.02
 
-type Kind = Literal["memory", "episode", "citizen"]
+type Kind = Literal["memory", "episode", "citizen", "collective"]
 
 
 class ErasureTarget(NamedTuple):
-    """The thing to erase; `id` is the id of a memory or an episode, empty for a citizen."""
+    """The thing to erase; `id` is the id of a memory or an episode, empty for a whole graph."""
 
     kind: Kind
     graph: str
@@ -100,7 +101,8 @@ async def delete_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> None:
             if not left:
                 return
             with suppress(GraphMissing):
-                if not await unchanged(("GRAPH.DELETE", graph.name), *_without_targets(left)):
+                sets = ("DEL", *set_names(graph.name))
+                if not await unchanged(sets, ("GRAPH.DELETE", graph.name), *_without_targets(left)):
                     continue
             return
 

@@ -19,9 +19,11 @@ from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate import stored_maps
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import CLOCK
+from substrate.cypher.fragments import CLOCK, SHIFT
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.likeness import elements
+from substrate.likeness import port as likeness
 
 MEMORIES_A_PAGE: Final = 200
 LINKS_A_PAGE: Final = 200
@@ -110,11 +112,12 @@ CONTENTS: Final = Query(
 
 RE_EMBED: Final = Query(
     "re_embed",
-    "MATCH (n:ConsciousnessNode {id: $id}) WHERE n.version = $seen AND n.expired_at = $open "
+    f"{SHIFT} MATCH (n:ConsciousnessNode {{id: $id}}) WHERE n.version = $seen AND n.expired_at = $open "
     "WITH n LIMIT 1 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace) WITH n, collect(t) AS traces "
     "FOREACH (_ IN CASE WHEN size(traces) = 0 THEN [1] ELSE [] END | "
-    "CREATE (n)-[:HAS_TRACE]->(:Trace {embedding: vecf32($embedding), emotion: vecf32($emotion)})) "
-    "FOREACH (t IN traces | SET t.embedding = vecf32($embedding)) "
+    "CREATE (n)-[:HAS_TRACE]->"
+    "(:Trace {embedding: vecf32($embedding), emotion: vecf32($emotion), digest: $digest})) "
+    "FOREACH (t IN traces | SET t.embedding = vecf32($embedding), t.digest = $digest) "
     "RETURN n.version",
 )
 """Adds the missing embedding to the open record of an identity; returns no row when it has changed since."""
@@ -351,7 +354,10 @@ async def re_embed(
 ) -> bool:
     """Store the vectors of a memory. False when it has another version now, or is closed."""
     seen = {"id": memory_id, "seen": version, "open": END_OF_TIME}
-    return bool(await graph.write(RE_EMBED, **seen, embedding=embedding, emotion=emotion))
+    digest = elements.digest_or_none(embedding)
+    if embedding is not None and digest is not None:
+        await likeness.add(graph.connection, graph.name, [elements.Vector(memory_id, digest, embedding)])
+    return bool(await graph.write(RE_EMBED, **seen, embedding=embedding, emotion=emotion, digest=digest))
 
 
 async def revise_link(

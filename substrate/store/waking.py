@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.memory import Level
+from schemas.memory import GraphKey
 from substrate.cypher.fragments import (
     HUB,
     felt,
@@ -23,11 +23,12 @@ from substrate.cypher.fragments import (
     uncrowded_then,
     visible,
 )
+from substrate.cypher.nearest import felt_alike, found_now, found_then
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.store.newest import NEWEST
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
+from substrate.store.search import GIVEN, HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
 
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """Node types that are steps of a resolution (003, find_resolution_patterns)."""
@@ -49,7 +50,7 @@ _IN_STATE: Final = f"s.resolution_state IN $states AND {_IN_ANY_STATE}"
 """The same, with one of the requested resolution states. Few records have a state, and an index finds them."""
 
 _WANTED: Final = f"(size($states) = 0 OR s.resolution_state IN $states) AND {_IN_ANY_STATE}"
-"""The same, with one of the requested states if there are any. Used for records from a vector index."""
+"""The same, with one of the requested states if there are any. Used for records that are near."""
 
 _BESIDE: Final = (
     "m.valid_at >= $beside_since AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)"
@@ -83,13 +84,6 @@ _RECORDS: Final = _record_searches(_IN_STATE)
 _GIVEN_RECORDS: Final = _record_searches(f"{_IN_STATE} AND {_GIVEN}")
 _NEW_RECORDS: Final = _record_searches(f"id(s) >= first AND {_IN_ANY_STATE}", _LATE)
 
-_TRACE_SEARCHES: Final = (
-    ("Trace", f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {_WANTED} WITH s, s AS i, score "),
-    ("PastTrace", f"MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t) WHERE {_WANTED} "
-     "WITH s, i, score "),
-    ("PastTrace", f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {_WANTED} WITH s, s AS i, score "),
-)  # fmt: skip
-
 
 class _Time(NamedTuple):
     """The parts of a query that differ between the present and other moments."""
@@ -114,40 +108,32 @@ def _scans(wanted: str, column: str, k: str, vector: str) -> tuple[str, ...]:
     return tuple(f"{search} {nearest}" for search in _record_searches(wanted))
 
 
-def _nearest(column: str, k: str, vector: str) -> tuple[str, ...]:
-    return tuple(
-        f"CALL db.idx.vector.queryNodes('{label}', '{column}', {k}, vecf32({vector})) "
-        f"YIELD node AS t, score {ends}"
-        for label, ends in _TRACE_SEARCHES
-    )
-
-
 _ALL_RECORDS: Final = _record_searches(_IN_ANY_STATE)
-_EMOTION_FITTING: Final = _scans(_WANTED, "emotion", "$k", "$emotion")
-_MEANING_FITTING: Final = _scans(_WANTED, "embedding", "$near", "$goal_embedding")
+_MEANING_FITTING: Final = _scans(_WANTED, "embedding", "$nearest", "$goal_embedding")
 """With filters no search takes its nearest or newest before it filters."""
 
-_EMOTION: Final = _nearest("emotion", "$k", "$emotion")
-_MEANING: Final = _nearest("embedding", "$near", "$goal_embedding")
+_NEAREST_FELT: Final = "ORDER BY score, s.id, s.version LIMIT $k"
+_EMOTION: Final = (
+    f"{felt_alike('ConsciousnessNode', '$felt_names', '$emotion', _WANTED)} {_NEAREST_FELT} "
+    "WITH s, s AS i, score ",
+    f"{felt_alike('PastVersion', '$felt_names', '$emotion', _WANTED)} {_NEAREST_FELT} "
+    "MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH s, i, score ",
+)
+_MEANING_NOW: Final = f"{found_now(_WANTED)} WITH s, s AS i, score "
+_MEANING_THEN: Final = found_then(_WANTED)
 
 _NOW: Final = _Time(
-    _RECORDS[:1], _GIVEN_RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
+    _RECORDS[:1], _GIVEN_RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], (_MEANING_NOW,), "LINK", visible("j"),
     f"WITH hop, e, j AS m WHERE {visible('m')} AND {fits('m')}", uncrowded_now,
 )  # fmt: skip
 _THEN: Final = _Time(
-    _RECORDS, _GIVEN_RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
+    _RECORDS, _GIVEN_RECORDS, _NEW_RECORDS, _EMOTION, (_MEANING_THEN,), "LINK|PAST_LINK", "j.id IS NOT NULL",
     f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
     f"WITH hop, e, j, collect(p) AS past UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
     f"WITH hop, e, m WHERE {felt('m')}", uncrowded_then,
 )  # fmt: skip
-_FITTING_NOW: Final = _NOW._replace(
-    new_records=_ALL_RECORDS[:1],
-    near_in_emotion=_EMOTION_FITTING[:1], near_in_meaning=_MEANING_FITTING[:1],
-)  # fmt: skip
-_FITTING_THEN: Final = _THEN._replace(
-    new_records=_ALL_RECORDS,
-    near_in_emotion=_EMOTION_FITTING, near_in_meaning=_MEANING_FITTING,
-)  # fmt: skip
+_FITTING_NOW: Final = _NOW._replace(new_records=_ALL_RECORDS[:1], near_in_meaning=_MEANING_FITTING[:1])
+_FITTING_THEN: Final = _THEN._replace(new_records=_ALL_RECORDS, near_in_meaning=_MEANING_FITTING)
 
 
 def _union(searches: tuple[str, ...], rest: str) -> str:
@@ -239,8 +225,9 @@ def _doing(time: _Time) -> str:
 
 _WAS_BLOCKED: Final = (
     "MATCH (i)-[:HAD]->(p:PastVersion) WHERE p.resolution_state = 'blocked' "
-    "AND p.created_at < $known_to AND p.valid_at < $valid_to "
+    f"AND p.created_at < $known_to AND p.valid_at < $valid_to AND NOT ({visible('p')}) "
 )
+"""What holds in the scope is no earlier record, though it may have been closed since."""
 _EACH_BLOCKAGE: Final = "WITH identities UNWIND identities AS i WITH DISTINCT i"
 
 
@@ -253,6 +240,11 @@ def _resolved(time: _Time, starts: str, order: str) -> str:
         "WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart"
     )
     nearest = f"WHERE apart <= $felt_far WITH s, i, score, apart ORDER BY {order}, s.id, s.version LIMIT $patterns"
+    return _resolutions_of(time, f"{resolved} {feelings} {nearest}")
+
+
+def _resolutions_of(time: _Time, nearest: str) -> str:
+    """The blockages `s` that were chosen, with what resolved them and the steps around that."""
     resolution = (
         f"{_resolved_by(time, 'e', 'j')} {_strongest('i', 'e', 'j', '$first_hop')} "
         f"WITH 1 AS hop, e, j {time.record} RETURN hop, null AS score, e, m"
@@ -262,7 +254,7 @@ def _resolved(time: _Time, starts: str, order: str) -> str:
         f"UNION ALL {_EACH_BLOCKAGE} {branch}"
         for branch in (was_blocked, resolution, _first_steps(time), _second_steps(time))
     ]
-    return " ".join((resolved, feelings, nearest, _STARTS, *branches, _ROW))
+    return " ".join((nearest, _STARTS, *branches, _ROW))
 
 
 def _resolved_by(time: _Time, link: str, resolution: str) -> str:
@@ -312,9 +304,9 @@ class WakingQueries(NamedTuple):
     """The queries for the present, or for other moments.
 
     By emotion: `felt` scans the records with the requested resolution states, `felt_new` the newest records,
-    `felt_near` uses the vector index. By goal: `unresolved`; without a goal `like_in_energy`. By recency: `doing`.
-    For resolution patterns: `resolved_by_*`, highest discovery energy first, and `resolved_alike`, nearest emotion
-    first. Queries `by_words` need no embedding of the goal.
+    `felt_near` the records with one of the emotions. By goal: `unresolved`; without a goal `like_in_energy`. By
+    recency: `doing`. For resolution patterns: `resolved_by_*`, highest discovery energy first, and
+    `resolved_alike`, nearest emotion first. Queries `by_words` need no embedding of the goal.
     """
 
     felt: Query
@@ -355,11 +347,17 @@ FITTING_THEN: Final = _queries("fitting_then", _FITTING_THEN)
 """For a waking with filters."""
 
 
+_GIVEN_IN_PLACE: Final = f"{GIVEN}WITH s, i, score, place ORDER BY place"
+GIVEN_FELT: Final = Query("given_felt", f"{_GIVEN_IN_PLACE} {_with_neighbours(_THEN)}")
+GIVEN_RESOLVED: Final = Query("given_resolved", _resolutions_of(_THEN, _GIVEN_IN_PLACE))
+"""Answers that were found before, read again as of another moment."""
+
+
 @dataclass(frozen=True, slots=True)
 class WakingRow:
     """A row of one of these queries, with the columns of `substrate.store.search`."""
 
-    level: Level
+    graph: GraphKey
     columns: Sequence[Any]
 
     @property
@@ -381,8 +379,8 @@ class WakingRow:
         return str(self.columns[ID])
 
     @property
-    def key(self) -> tuple[Level, str, int]:
-        return self.level, self.memory_id, self.columns[VERSION]
+    def key(self) -> tuple[GraphKey, str, int]:
+        return self.graph, self.memory_id, self.columns[VERSION]
 
     @property
     def goal(self) -> str | None:
@@ -396,4 +394,4 @@ class WakingRow:
         return normal_emotions(orjson.loads(stored)) if stored else {}
 
     def with_score(self, score: float) -> WakingRow:
-        return WakingRow(self.level, [*self.columns[:SCORE], score, *self.columns[SCORE + 1 :]])
+        return WakingRow(self.graph, [*self.columns[:SCORE], score, *self.columns[SCORE + 1 :]])

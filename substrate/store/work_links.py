@@ -9,7 +9,7 @@ from schemas.memory import ResolutionState
 from schemas.temporal import END_OF_TIME, Period
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.rows import shown_name
+from substrate.store.shown_names import shown_name
 
 RESOLVED_BY: Final = "RESOLVED_BY"
 """From a problem to what solves it."""

@@ -6,11 +6,15 @@ Every statement takes its transaction time from the clock of the graph, which ne
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import Conflict, StoreTimeout
 from schemas.temporal import END_OF_TIME, Instant
+from substrate.connection.batch_sizes import BatchSize
+from substrate.connection.patience import patient
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     CLOCK,
@@ -24,6 +28,7 @@ from substrate.cypher.fragments import (
 )
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.likeness import port as likeness
 from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.rows import RowOutcome, StoredReceipt
 
@@ -33,7 +38,10 @@ LINKS_PER_STATEMENT: Final = 500
 IN_COMPANY: Final = 4
 """While others read or write, a statement has this many times fewer rows, so that theirs need not wait long."""
 
-_TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
+type Company = Callable[[], bool]
+"""Called before each statement; returns True while others read or write."""
+
+_TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion), digest: r.digest}"
 
 _BEGIN: Final = (
     f"{CLOCK} WITH m, at FOREACH (w IN $whole | "
@@ -167,8 +175,10 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
 
     async def send(rows: Sequence[Mapping[str, Any]]) -> list[RowOutcome]:
         nonlocal again
+        rows = likeness.with_digests(rows) if query is REMEMBER else rows
+        vectors = likeness.vectors_of(rows) if query is REMEMBER else ()
         part = _from_first(batch._replace(rows=rows))
-        once = ExactlyOnceWrite(graph, query, _parameters(part, query), again=again)
+        once = ExactlyOnceWrite(graph, query, _parameters(part, query), again=again, vectors=vectors)
         try:
             outcomes = _in_order(await _send(once, part), part)
         finally:
@@ -177,26 +187,15 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
             return outcomes
         return [_first_sent(*pair, batch.at) for pair in zip(outcomes, rows, strict=True)]
 
-    outcomes: list[RowOutcome] = []
-    for rows in _cut(batch.rows, lambda: most // IN_COMPANY if graph.connection.writes.others_active() else most):
-        for part in await in_halves(rows, send):
-            outcomes += part
-    return outcomes
+    size = graph.connection.batch_sizes.of(query.name, most)
+    parts = await in_batches(batch.rows, send, size, graph.connection.writes.others_active)
+    return [outcome for part in parts for outcome in part]
 
 
 def _from_first(batch: RowBatch) -> RowBatch:
     """The same batch with its times counted from its first row: the clock of the graph may stand there already."""
     first = batch.rows[0]["nth"]
     return batch._replace(rows=[{**row, "nth": row["nth"] - first} for row in batch.rows], at=batch.at + first)
-
-
-def _cut[Item](rows: Sequence[Item], most: Callable[[], int]) -> Iterator[Sequence[Item]]:
-    """Cut the rows into parts. `most()` is called before each part and returns its greatest size."""
-    start = 0
-    while start < len(rows):
-        end = start + most()
-        yield rows[start:end]
-        start = end
 
 
 async def _send(once: ExactlyOnceWrite, batch: RowBatch) -> list[Row]:
@@ -223,13 +222,18 @@ def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> Row
 
 def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
     return {
-        "rows": list(batch.rows),
+        "rows": [_without_nulls(row) for row in batch.rows],
         "at": batch.at,
         "last": max(row["nth"] for row in batch.rows),
         "whole": [] if batch.whole is None else [dict(batch.whole)],
         "open": END_OF_TIME,
         "command": query.name.removesuffix("_named"),
     }
+
+
+def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row without the columns that have no value: in a query, what a map does not have is null."""
+    return {column: value for column, value in row.items() if value is not None}
 
 
 def _in_order(reply: Sequence[Row], batch: RowBatch) -> list[RowOutcome]:
@@ -252,21 +256,36 @@ def _outcome(row: Row) -> RowOutcome:
     return outcome._replace(has_source=source == "true", has_target=target == "true", past_links=past_links)
 
 
-async def in_halves[Row, Answer](
-    rows: Sequence[Row], send: Callable[[Sequence[Row]], Awaitable[Answer]]
+async def in_batches[Row, Answer](
+    rows: Sequence[Row], send: Callable[[Sequence[Row]], Awaitable[Answer]], size: BatchSize, company: Company
 ) -> list[Answer]:
-    """Return the results of `send` for the rows, in order: one result, or one for each part.
+    """Return the results of `send` for the rows, in order: one for each statement.
 
-    A statement that runs past its deadline changes nothing, so its rows are sent again in halves, down to single
-    rows. Raises StoreTimeout when a single row takes too long; the parts before it are written then.
+    A statement has at most `size.size` rows. One that runs past its deadline changes nothing, so its rows are
+    sent again in smaller statements, down to single rows; only for a single row a load has patience. Raises
+    StoreTimeout when a single row takes too long; the rows before it are written then.
     """
-    try:
-        return [await send(rows)]
-    except StoreTimeout as error:
-        if len(rows) < 2:
-            raise StoreTimeout(
-                f"the engine is too busy to write even a single row within its deadline: {error.detail}",
-                remedy="Send the same again when it is less busy: what is stored already is not stored twice.",
-            ) from error
-    middle = len(rows) // 2
-    return [*await in_halves(rows[:middle], send), *await in_halves(rows[middle:], send)]
+    answers: list[Answer] = []
+    start = 0
+    while start < len(rows):
+        most = min(size.size, size.most // IN_COMPANY) if company() else size.size
+        part = rows[start : start + max(1, most)]
+        begun = time.monotonic()
+        try:
+            with nullcontext() if len(part) == 1 else patient(0.0):
+                answers.append(await send(part))
+        except StoreTimeout as error:
+            size.note_late(len(part))
+            if len(part) == 1:
+                raise _too_busy(error) from error
+            continue
+        size.note_written(len(part), time.monotonic() - begun)
+        start += len(part)
+    return answers
+
+
+def _too_busy(error: StoreTimeout) -> StoreTimeout:
+    return StoreTimeout(
+        f"the engine is too busy to write even a single row within its deadline: {error.detail}",
+        remedy="Send the same again when it is less busy: what is stored already is not stored twice.",
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from json import dumps
 from typing import Any, NamedTuple
 
 import httpx
@@ -41,26 +42,40 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 class Aim(NamedTuple):
-    """What the requests are aimed at."""
+    """What the requests are aimed at: a citizen or a level; with `collective` that, wherever a route takes one."""
 
     document: Mapping[str, Any]
     citizen: str
     memory: str
     run: str = "run-000000000000-000000000000"
+    collective: str | None = None
+    stream: str = "0000000000000"
+    """A stream of the citizen, without its name."""
+    level: str = "N1"
 
     def send(self, http: httpx.Client, operation: Operation) -> httpx.Response:
         """The answer to a valid request of the route about the citizen and the memory."""
+        method, address, query, sent = self.request(operation)
+        return http.request(method, address, params=query, json=sent)
+
+    def names_collective(self, operation: Operation) -> bool:
+        """True when its request can name the collective."""
+        _, address, query, sent = self.request(operation)
+        named = (str(self.collective), "collective", "collectives")
+        return named[0] in address.split("/") or not query.keys().isdisjoint(named) or '"collective' in dumps(sent)
+
+    def request(self, operation: Operation) -> tuple[str, str, dict[str, Any], Any]:
+        """Method, path, query and body."""
         parameters = [self._resolved(one) for one in operation.said.get("parameters", ())]
         path = {one["name"]: self._value(one["name"], one["schema"]) for one in parameters if one["in"] == "path"}
         query = {
             one["name"]: self._value(one["name"], one["schema"])
             for one in parameters
-            if one["in"] == "query" and (one.get("required") or one["name"] == "citizen_id")
+            if one["in"] == "query" and (one.get("required") or one["name"] in self._whose())
         }
         body = operation.said.get("requestBody")
         sent = None if body is None else self._value("", body["content"]["application/json"]["schema"])
-        address = operation.path.format(**path)
-        return http.request(operation.method, address, params=query, json=sent)
+        return operation.method, operation.path.format(**path), query, sent
 
     def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         if "$ref" not in schema:
@@ -72,11 +87,14 @@ class Aim(NamedTuple):
 
     def _value(self, name: str, schema: Mapping[str, Any]) -> Any:
         schema = self._resolved(schema)
-        aimed = {"citizen_id": self.citizen, "level": "N1", "run_id": self.run} | dict.fromkeys(
-            OF_A_MEMORY, self.memory
-        )
+        aimed: dict[str, Any] = {"citizen_id": self.citizen, "run_id": self.run}
+        aimed["level"] = self._level(schema.get("enum", ()))
+        aimed["stream_id"] = f"{self.citizen}~{self.stream}"
+        aimed |= dict.fromkeys(OF_A_MEMORY, self.memory)
+        aimed |= {"collective": self.collective, "collectives": [self.collective]}
         if name == "used":
             return [self.memory]
+        aimed["to"] = "N2" if self.level == "N1" else "N3"
         if name in aimed:
             return aimed[name]
         for choice in FIRST_OF if "properties" not in schema else ():
@@ -87,6 +105,15 @@ class Aim(NamedTuple):
             if given in schema:
                 return schema[given]
         return schema["enum"][0] if "enum" in schema else self._of_type(name, schema)
+
+    def _whose(self) -> set[str]:
+        shared = {"level"} if self.level != "N1" else set()
+        return {"citizen_id", *shared} | ({"collective", "collectives"} if self.collective is not None else set())
+
+    def _level(self, allowed: Sequence[str]) -> str:
+        """The level aimed at, else the first of those that a route allows."""
+        level = self.level if self.collective is None else "N2"
+        return level if level in (allowed or (level,)) else allowed[0]
 
     def _of_type(self, name: str, schema: Mapping[str, Any]) -> Any:
         kind = schema.get("type")
@@ -100,12 +127,15 @@ class Aim(NamedTuple):
             return False
         return schema.get("examples", [TIME if "format" in schema else "NEXT"])[0]
 
+    def _collectives(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._value(name, fields[name]) for name in sorted(fields.keys() & self._whose())}
+
     def _object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         fields = schema.get("properties", {})
         if "examples" in schema and "citizen_id" not in fields:
-            return dict(schema["examples"][0])
+            return dict(schema["examples"][0]) | self._collectives(fields)
         marks = {name for name, said in fields.items() if "const" in said}
-        chosen = {*schema.get("required", ()), *marks, *(fields.keys() & {"citizen_id"})}
+        chosen = {*schema.get("required", ()), *marks, *(fields.keys() & self._whose())}
         chosen |= {name for name in schema.get("anyOf", [{}])[0].get("required", ()) if name in fields}
         shown = dict(next(iter(schema.get("examples", ())), {}))
         found = shown | {name: self._value(name, fields[name]) for name in sorted(chosen)}

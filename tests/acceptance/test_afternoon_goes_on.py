@@ -133,7 +133,7 @@ def answer_in(stream: Mapping[str, Any]) -> Answer:
         stream["nothing_fits"],
         stream["answer_confidence"],
         tuple(memory["description"] for memory in tiers["focus"]),
-        {memory["description"]: memory["overtaken_at"][:10] for memory in every if memory["overtaken_at"]},
+        {memory["description"]: memory["overtaken_at"][:10] for memory in every if memory.get("overtaken_at")},
     )
 
 
@@ -337,7 +337,7 @@ def test_the_texts_of_all_doors_say_until_when_it_held(house: Service, reports: 
         *Mcp(house).texts([question]),
         command.run("ask", question.text, "--compact"),
     ):
-        [line] = [line for line in text.splitlines() if CLASS.former in line]
+        line, *_ = (line for line in text.splitlines() if CLASS.former in line)
         assert HELD in line
     assert HELD in " ".join(command.run("ask", question.text).split())
 

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import redis
 from api.cli import demo_story, program
 from substrate.engine.unix_socket import socket_path
 from tests.builders import LINK_METADATA
+from tests.engine_processes import held_engine
 from tests.loopback import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -58,8 +60,8 @@ class Command:
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory with the citizen `mira-1` and one conversation."""
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A data directory with the citizen `mira-1` and one conversation, whose engine runs."""
     home = tmp_path_factory.mktemp("cli")
     talk = home / "talk.json"
     stamped = [{**turn, "timestamp": f"2026-03-0{day}T10:00:00Z"} for day, turn in enumerate(TALK, start=1)]
@@ -67,7 +69,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     taken = run("--data", str(home / "data"), "ingest", str(talk), "-f", "messages", "-c", "mira-1")
     assert taken.code == 0, taken.err
     assert "4 turns" in taken.out
-    return home / "data"
+    assert not (home / "data" / "engine.sock").exists()
+    with held_engine(home / "data") as data:
+        yield data
 
 
 @pytest.fixture
@@ -170,7 +174,6 @@ def test_the_fault_of_an_unknown_citizen_suggests_similar_names(command: Command
     said = command("ask", "x", "-c", "mira1")
     assert said.code == 4
     assert "Did you mean mira-1?" in said.err
-    assert not (command.data / "engine.sock").exists()
 
 
 @pytest.mark.parametrize(

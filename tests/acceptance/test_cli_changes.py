@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.acceptance.test_cli import Command, Said, wordless_commands
+from tests.engine_processes import held_engine
 
 __all__ = ["wordless_commands"]
 pytestmark = pytest.mark.usefixtures("wordless_commands")
@@ -16,8 +18,9 @@ FELT = ("--goal", "g", "--mindstate", "calm", "--emotion", "joy=0.5")
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("changes") / "data"
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with held_engine(tmp_path_factory.mktemp("changes") / "data") as data:
+        yield data
 
 
 @pytest.fixture

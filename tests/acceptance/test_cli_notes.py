@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,17 @@ from typing import Any
 import pytest
 
 from tests.acceptance.test_cli import Command
+from tests.engine_processes import held_engine
 
 MAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 HARBOUR = "# Harbour\nThe [[crane]] lifts.\n## Boats\nThree.\n## Tides\nTwo a day.\n"
 
 
 @pytest.fixture(name="substrate")
-def command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+def command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
     """The command, in this process, on a store of its own."""
-    return Command(tmp_path / "data", capsys)
+    with held_engine(tmp_path / "data") as data:
+        yield Command(data, capsys)
 
 
 @pytest.fixture(name="notes")

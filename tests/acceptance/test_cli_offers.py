@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.test_cli import Command, wordless_commands
+from tests.engine_processes import held_engine
 
 __all__ = ["wordless_commands"]
 pytestmark = pytest.mark.usefixtures("wordless_commands")
@@ -16,8 +18,9 @@ FELT = ("--goal", "g", "--mindstate", "calm", "--emotion", "joy=0.5", *OF)
 
 
 @pytest.fixture
-def command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(tmp_path / "data", capsys)
+def command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
+    with held_engine(tmp_path / "data") as data:
+        yield Command(data, capsys)
 
 
 def test_a_cascade_says_what_it_did_and_an_offer_is_taken_up_or_declined(command: Command) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.acceptance.test_cli import Command, run
+from tests.engine_processes import held_engine
 
 LIFE: list[dict[str, Any]] = [
     {
@@ -50,14 +52,15 @@ SET = {"energy": 0.6, "confidence": 0.9, "emotion_vector": {"calm": 0.1}}
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A data directory with the citizen `ines`, who has a leaking boat and one memory that says nothing."""
     home = tmp_path_factory.mktemp("wake")
     life = home / "life.jsonl"
     life.write_text("\n".join(json.dumps({**SET, **line}) for line in LIFE), "utf-8")
-    taken = run("--data", str(home / "data"), "ingest", str(life), "-f", "commands", "-c", "ines")
-    assert taken.code == 0, taken.err
-    return home / "data"
+    with held_engine(home / "data") as data:
+        taken = run("--data", str(data), "ingest", str(life), "-f", "commands", "-c", "ines")
+        assert taken.code == 0, taken.err
+        yield data
 
 
 @pytest.fixture
@@ -97,7 +100,7 @@ def test_waking_in_json_is_the_whole_stream_and_nothing_else(
     stream = json.loads(said.out)
     assert stream["citizen_id"] == "ines"
     assert stream["levels"]["n1_personal"]["graph_results"][0]["node_id"] == first
-    assert stream["energy_feedback"] is None
+    assert "energy_feedback" not in stream
 
 
 def test_feedback_is_reported_on_request_and_without_links_changes_nothing(substrate: Command) -> None:

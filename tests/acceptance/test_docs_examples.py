@@ -21,6 +21,7 @@ from tests.docs_pages import ROOT, RUN, Block, blocks
 
 SHOWN = ("text", "json")
 ANYTHING = "…"
+FRACTION = re.compile(r"(?<![\d.])\d+\.\d+(?![\d.])")
 OPEN_SERVICE = """
 curl() {
     command curl -H "Authorization: Bearer $SUBSTRATE_API_KEY" "${@/localhost:8000/${SUBSTRATE_BASE_URL#http://}}"
@@ -78,9 +79,19 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def as_shown(shown: str, out: str) -> bool:
-    """Whether the output is what the page shows; `…` matches any text."""
-    pattern = ".*?".join(re.escape(part.strip()) for part in squeezed(shown).split(ANYTHING))
-    return re.fullmatch(pattern, squeezed(out), re.DOTALL) is not None
+    """Whether the output is what the page shows; `…` matches any text.
+
+    Embeddings differ a little between processors, and so do fractions that are made of them: by up to a tenth.
+    """
+    parts = [FRACTION.split(part.strip()) for part in squeezed(shown).split(ANYTHING)]
+    pattern = ".*?".join(r"(\d+\.\d+)".join(map(re.escape, texts)) for texts in parts)
+    matched = re.fullmatch(pattern, squeezed(out), re.DOTALL)
+    if matched is None:
+        return False
+    wanted = map(float, FRACTION.findall(squeezed(shown)))
+    return [float(found) for found in matched.groups()] == [
+        pytest.approx(one, rel=0.1, abs=0.01) for one in wanted
+    ]
 
 
 def squeezed(text: str) -> str:

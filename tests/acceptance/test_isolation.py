@@ -10,7 +10,9 @@ import pytest
 
 from api.app import create_app
 from api.asgi.messages import is_public
+from schemas.memory import Level
 from schemas.settings import Settings
+from substrate.graphs.names import graph_name
 from tests.acceptance.conftest import Service
 from tests.acceptance.requests import Aim, Operation, operations
 
@@ -18,6 +20,20 @@ SECRET = "The blue teapot holds the spare key"
 DOCUMENT = create_app(Settings()).openapi()
 ALL = list(operations(DOCUMENT))
 CLOSED = [one for one in ALL if not is_public(one.path)]
+ASKING = {
+    "POST /v1/retrieve",
+    "POST /v1/wake",
+    "POST /v1/resonate",
+    "POST /v1/perspectives",
+    "POST /v1/associate",
+    "POST /v1/imagine",
+    "POST /v1/rules/check",
+    "POST /v1/streams/{stream_id}/replay",
+    "POST /v1/citizens/{citizen_id}/intend",
+    "POST /v1/citizens/{citizen_id}/situation",
+    "POST /v1/validation/link",
+}
+"""The routes other than GET that a key may use that only reads."""
 PERSONAL = [one for one in CLOSED if "citizen:" in (one.needs or "")]
 
 
@@ -40,7 +56,10 @@ def with_a_memory(service: Service, citizen: str) -> Aim:
     service.relate(citizen, (f"{citizen}-m", "NEXT", f"{citizen}-n"))
     swept = service.http.post("/v1/upkeep/run", json={"citizen_id": citizen, "jobs": ["sweep"]})
     [run] = swept.json()["runs"]
-    return Aim(DOCUMENT, citizen, f"{citizen}-m", run["id"])
+    service.http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": SECRET})
+    [stream] = service.http.get(f"/v1/citizens/{citizen}/streams").json()["streams"]
+    _, _, own = stream["stream_id"].partition("~")
+    return Aim(DOCUMENT, citizen, f"{citizen}-m", run["id"], stream=own)
 
 
 @pytest.mark.parametrize("operation", ALL, ids=str)
@@ -66,7 +85,7 @@ def test_without_a_key_every_route_is_closed(service: Service, citizen: str) -> 
 def test_another_citizen_is_out_of_reach_whether_it_exists_or_not(
     service: Service, stranger: httpx.Client, victim: Aim, operation: Operation
 ) -> None:
-    nobody = Aim(DOCUMENT, f"x{victim.citizen[1:]}", f"x{victim.memory[1:]}")
+    nobody = Aim(DOCUMENT, f"x{victim.citizen[1:]}", f"x{victim.memory[1:]}", stream=victim.stream)
     with service.unchanged():
         there, nowhere = (aim.send(stranger, operation) for aim in (victim, nobody))
     assert there.status_code == 404, there.text
@@ -100,6 +119,44 @@ def test_nothing_of_another_citizen_comes_back(
     assert SECRET not in answer.text
     if (operation.needs or "").startswith("admin"):
         assert answer.status_code == 403
+
+
+def test_a_key_that_may_only_read_changes_nothing(service: Service, victim: Aim) -> None:
+    reading = service.key(f"citizen:{victim.citizen}:read", "N2:read", "N3:read")
+    with service.client(reading) as http, service.unchanged():
+        said = {str(one): (one, victim.send(http, one)) for one in CLOSED}
+    assert {name: answer.status_code for name, (_, answer) in said.items() if answer.status_code >= 500} == {}
+    done = {name for name, (one, answer) in said.items() if one.method != "get" and answer.status_code < 300}
+    assert {name for name in done if _receipts_of(said[name][1]) != {"refused"}} == ASKING
+
+
+def test_a_key_without_a_shared_level_neither_sees_nor_changes_it(service: Service) -> None:
+    memory = f"s{uuid4().hex[:12]}"
+    sent = {"citizen_id": "sharer", "id": memory, "level": "N2"}
+    assert service.http.post("/v1/memories", json={**sent, "name": f"NEXT {memory}"}).status_code == 201
+    reason = {**sent, "citizen_id": "contester", "reason": f"{SECRET} no more"}
+    assert service.http.post("/v1/contests", json=reason).status_code == 200
+    service.remember("outsider", name="NEXT")
+    aim = Aim(DOCUMENT, "outsider", memory, level="N2")
+    before = _shared(service)
+    with service.client(service.key("citizen:outsider:*", "N3:*", "upkeep")) as http:
+        closed = {str(one): aim.send(http, one).text for one in CLOSED if one.path != "/v1/citizens/{citizen_id}"}
+    assert _shared(service) == before
+    shown = {name for name, text in closed.items() if SECRET in text or f"NEXT {memory}" in text}
+    assert shown == set()
+    with service.client(service.key("citizen:outsider:read", "N2:read")) as http:
+        seen = {str(one) for one in CLOSED if one.method == "get" and SECRET in aim.send(http, one).text}
+    assert {"GET /v1/memories", "GET /v1/contested"} <= seen
+
+
+def _shared(service: Service) -> list[int]:
+    """How many nodes and links level N2 has."""
+    return service.contents()[graph_name(Level.N2, None)]
+
+
+def _receipts_of(answer: httpx.Response) -> set[str]:
+    """The ways in which the commands of an answer ended; none for an answer without receipts."""
+    return {each["status"] for each in answer.json().get("receipts", ())}
 
 
 def test_a_command_for_another_citizen_in_a_list_is_refused_like_one_for_an_unknown_citizen(

@@ -83,6 +83,8 @@ async def a_belief_is_told_and_corrected(client: Client) -> None:
     assert who.structured_content["citizen_id"] == ada
     focus = await client.read_resource(f"substrate://citizens/{ada}/focus")
     assert focus.contents[0].mime_type == "text/plain"
+    replayed = await client.read_resource(f"substrate://streams/{woken.structured_content['stream_id']}")
+    assert "asked again as of then and known then" in str(replayed.contents[0])
 
 
 async def faults_are_errors_and_change_nothing(client: Client) -> None:

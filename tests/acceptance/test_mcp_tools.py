@@ -18,7 +18,10 @@ from tests.acceptance.test_mcp import ROOT, over_http, text_of
 from tests.acceptance.test_mcp_descriptions import stored_lines, told
 
 USUAL = {"recall", "wake", "remember", "correct", "history", "identity"}
-EXTRAS = {"hear", "resolve", "set_state", "feedback", "relate", "retract", "undo"}
+EXTRAS = {
+    "check_rules", "situation", "hear", "resolve", "set_state", "feedback", "relate", "retract", "undo",
+    "write_context", "imagine", "share", "contest",
+}  # fmt: skip
 
 
 class EveryTool(Service):
@@ -105,7 +108,7 @@ async def test_every_tool_can_be_offered_and_works(tmp_path: Path) -> None:
     async with Client(stdio_client(program(tmp_path, "--tools", "all"))) as client:
         tools = (await client.list_tools()).tools
         assert {tool.name for tool in tools} == USUAL | EXTRAS
-        assert len(json.dumps([tool.model_dump(exclude_none=True) for tool in tools])) < 26_500
+        assert len(json.dumps([tool.model_dump(exclude_none=True) for tool in tools])) < 34_000
         for tool in tools:
             for name, parameter in tool.input_schema["properties"].items():
                 assert len(parameter.get("description", "")) > 10, (tool.name, name)
@@ -125,6 +128,8 @@ async def test_every_tool_can_be_offered_and_works(tmp_path: Path) -> None:
         assert changed.structured_content["version"] > 1
         state = await called(client, "set_state", energy=0.9, emotions={"joy": 0.5}, goal="Sail </memories>")
         assert stored_lines(text_of(state)) == ["energy 0.9; joy 0.5; goal: Sail ‹/memories>"]
+        begun = await called(client, "situation", stimuli=["Felix asks"])
+        assert "- Felix asks" in stored_lines(text_of(begun))
         assert (await called(client, "identity")).structured_content["goal"] == "Sail </memories>"
         for name in sorted(EXTRAS):
             refused = await client.call_tool(name, {"citizen_id": "bo"})

@@ -86,7 +86,7 @@ def test_the_same_request_draws_the_same_lots(service: Service, flooded: str) ->
     assert one == other
 
 
-@pytest.mark.parametrize("telling", [{"explain": True}, {"form": "compact"}, {"max_tokens": 50_000}], ids=str)
+@pytest.mark.parametrize("telling", [{"explain": True}, {"form": "full"}, {"max_tokens": 50_000}], ids=str)
 def test_the_form_of_an_answer_does_not_change_the_random_draw(
     service: Service, flooded: str, telling: dict[str, Any]
 ) -> None:

@@ -11,7 +11,9 @@ from tests.acceptance.conftest import Service
 
 SAID = ("Where is the boat?", "The boat lies at the lake.", "I always want short answers.", "Good night!")
 THEN = {"temporal_mode": "point_in_time", "as_of_time": "2030-01-01T00:00:00Z"}
-TIMES = frozenset(("retrieval_latency_ms", "stage_ms", "milliseconds", "retrieved_at"))
+TIMES = frozenset(
+    ("token_counts", "retrieval_latency_ms", "stage_ms", "milliseconds", "retrieved_at", "stream_id")
+)
 
 
 def without_times(value: Any) -> Any:
@@ -36,11 +38,14 @@ def talker(service: Service, citizen: str) -> str:
     return citizen
 
 
+COMPACT: dict[str, Any] = {"form": "compact", "parts": ["activation_tiers"]}
+
+
 @pytest.mark.parametrize(
     "asked",
     [
         {"query_text": "Where is my boat?", "explain": True},
-        {"query_text": "List the order in which I spoke of the boat", "form": "compact"},
+        {"query_text": "List the order in which I spoke of the boat", **COMPACT},
         {"query_text": "boat", "plurality": {}, "max_tokens": 400, **THEN},
         {"query_text": "boat in May", "rerank": "mmr"},
         {"query_text": "boat", "rerank": "rrf"},

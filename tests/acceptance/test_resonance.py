@@ -67,6 +67,29 @@ def test_a_bad_question_for_identity_is_refused(service: Service, kai: str, para
     assert answer.json()["faults"]
 
 
+def test_what_changed_is_asked_for_by_two_moments(service: Service, kai: str) -> None:
+    address = f"/v1/citizens/{kai}/identity/diff"
+    known = {"from": "2026-01-15", "to": "2026-02-02T00:00:00Z", "known_at": "2100-01-01T00:00:00Z"}
+    changed = service.http.get(address, params=known).json()
+    assert [(one["name"], one["before"], one["after"]) for one in changed["attachments"]] == [("Egor", 0, 1)]
+    assert [one["rule"] for one in changed["values_new"]] == ["Write to Egor."]
+    assert any("had no time zone" in note for note in changed["notes"])
+    for params in ({}, {"from": "soon"}, {"from": AT, "to": "2026-04-01T00:00:00Z"}, {"since": AT}):
+        assert service.http.get(address, params=params).status_code == 422
+
+
+def test_an_unknown_memory_has_no_shape(service: Service, kai: str, citizen: str) -> None:
+    answer = service.http.post("/v1/resonate", json={"citizen_id": kai, "by": "shape", "id": "nothing"})
+    assert answer.status_code == 404
+    service.remember(citizen, id="tea", name="Tea")
+    alone = service.http.post("/v1/resonate", json={"citizen_id": citizen, "by": "shape", "id": "tea"}).json()
+    assert "too little shape to say" in " ".join(alone["notes"])
+    looked = {"citizen_id": kai, "query_text": "a lonely evening"}
+    assert service.http.post("/v1/perspectives", json=looked).json()["emotion"] == "loneliness"
+    for blank in ("", " \n"):
+        assert service.http.post("/v1/perspectives", json={**looked, "query_text": blank}).status_code == 422
+
+
 def test_drives_are_kept_with_the_state(service: Service, citizen: str) -> None:
     address = f"/v1/citizens/{citizen}/state"
     drive = {"satisfaction": 0.1, "nodes": ["Egor"], "bias": {"emotion": 2.0}}
@@ -97,6 +120,9 @@ def test_drives_are_kept_with_the_state(service: Service, citizen: str) -> None:
         ({"nodes": [" "]}, "is blank"),
         ({"known_at": "3000-01-01T00:00:00Z"}, "times must lie between"),
         ({"drive_bias": {"rest": 2}}, "drive_bias.rest"),
+        ({"by": "shape", "nodes": []}, "`by: shape` needs the `id` of a memory"),
+        ({"by": "shape", "id": "m"}, "`by: shape` takes no nodes"),
+        ({"id": "m"}, "send it with `by: shape`"),
     ],
 )
 def test_a_signal_that_cannot_be_sent_is_refused_in_words(service: Service, fields: Any, said: str) -> None:
@@ -140,6 +166,7 @@ def test_both_commands_print_their_results_and_their_faults(substrate: Command) 
     who = substrate("identity", "-c", "kai")
     assert (who.code, "loneliness 1" in who.out, "rule: Write." in who.out) == (0, True, True)
     assert substrate("identity", "-c", "kay").code == 4
-    empty = substrate("resonate", "-c", "kai")
-    assert (empty.code, "the signal is empty" in empty.err) == (2, True)
+    assert "signal: loneliness 0.9" in substrate("resonate", "-c", "kai").out
+    blank = substrate("resonate", "-c", "kai", "--window", " ")
+    assert (blank.code, "the signal is empty" in blank.err) == (2, True)
     assert "--weight: 'nodes' is not NAME=X" in substrate("resonate", "-c", "kai", "--weight", "nodes").err

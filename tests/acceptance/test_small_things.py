@@ -97,9 +97,7 @@ def test_the_compact_form_is_the_smaller_one_and_tells_the_same(
         )
         assert len(small.content) < len(full.content)
         assert "The boat m0" in small.json()["text"]
-        assert small.json()["activation_tiers"] == full.json()["activation_tiers"]
-        links = [answer.json()["levels"]["n1_personal"]["relationships"] for answer in (full, small)]
-        assert links[0] == links[1]
+        assert not {"levels", "activation_tiers", "memories"} & small.json().keys()
 
 
 @pytest.mark.parametrize("text", ["Tea.", "Tom drinks his tea with milk every morning."])
@@ -133,9 +131,9 @@ def test_a_short_text_whose_memory_ended_or_changed_is_stored_anew_and_once(subs
 def test_a_chat_is_not_graded_by_metadata_that_nobody_gave(service: Service, citizen: str) -> None:
     said = [{"role": "user", "content": "We painted the boat blue, and I am so happy!"}] * 2
     service.http.post("/v1/episodes", json={"citizen_id": citizen, "messages": said})
-    asked = {"citizen_id": citizen, "query_text": "Which colour has the boat?"}
+    asked = {"citizen_id": citizen, "query_text": "Which colour has the boat?", "query_levels": ["N1"]}
     report = service.http.post("/v1/retrieve", json=asked).json()["metadata_validation"]
-    assert (report["quality_grade"], report["graded_memories"]) == (None, 0)
+    assert ("quality_grade" in report, report["graded_memories"]) == (False, 0)
     assert report["total_memories"] > 0
     assert report["inferred_fields"]["energy"] > 0
     felt = {"energy": 0.5, "confidence": 0.9, "emotion_vector": {"joy": 1}, "goal": "sail", "felt_quality": "warm"}

@@ -160,7 +160,9 @@ def test_each_sweep_of_a_whole_graph_adds_to_the_series_of_its_quality(service: 
         return service.http.get("/v1/upkeep/quality", params=query)
 
     assert read(citizen_id=citizen, level="N1").json() == {
-        "series": [{"level": "N1", "citizen_id": citizen, "summaries": [], "fallen_from": None}]
+        "series": [
+            {"level": "N1", "collective": None, "citizen_id": citizen, "summaries": [], "fallen_from": None}
+        ]
     }
     swept(service, citizen)
     assert read(citizen_id=citizen, level="N1").json()["series"][0]["summaries"] == []

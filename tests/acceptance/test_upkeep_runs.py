@@ -20,6 +20,7 @@ from orchestration.upkeep.job import JobContext
 from schemas.commands import Command, Remember
 from schemas.upkeep.runs import RunsAnswer
 from tests.acceptance.conftest import Service
+from tests.engine_processes import held_engine
 from tests.upkeep_jobs import PagedJob
 
 
@@ -72,6 +73,11 @@ def test_the_command_line_shows_runs_and_takes_back(
     tmp_path: Path, one_job: PagedJob, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+    with held_engine(tmp_path):
+        _run_and_take_back(tmp_path, capsys)
+
+
+def _run_and_take_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert substrate(tmp_path, "remember", "Ada", "-c", "ada") == 0
     assert substrate(tmp_path, "upkeep", "run", "-c", "ada", "--dry-run") == 0
     assert "remember made" in capsys.readouterr().out

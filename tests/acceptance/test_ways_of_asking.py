@@ -19,8 +19,8 @@ __all__ = ["flooded"]
 BY_000 = {"nodes": 1, "emotion": 0.5, "result": 0.3, "relations": 0, "likeness": 0, "importance": 0, "recency": 0}
 """000's weights, without recency: its worked totals leave it out."""
 LATER = "2100-01-01T00:00:00Z"
-TAKEN = ("retrieved_at", "retrieval_latency_ms", "stage_ms", "timings")
-"""What of a stream tells how long it took."""
+TAKEN = ("token_counts", "stream_id", "retrieved_at", "retrieval_latency_ms", "stage_ms", "timings")
+"""What of a stream is its own: its id, and how long it took."""
 STRANGE = (
     'mind-protocol.org (a|b) -c "d',
     ".org",

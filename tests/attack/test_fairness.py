@@ -17,7 +17,7 @@ from redis import Redis
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from orchestration.mind.identity import read_identity
-from schemas.citizen import WhoIs
+from schemas.mind.identity import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import READS_AT_ONCE

@@ -10,7 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats import File, FileSet, parse
-from orchestration.ingestion.formats.reader import parse_time
+from orchestration.ingestion.written_times import parse_time
 from orchestration.question.time_expressions import MAX_PHRASES, read_times
 from orchestration.writing.restatements import readings
 from schemas.commands import Remember

@@ -137,9 +137,15 @@ def test_a_shared_memory_keeps_its_author(service: Service, citizen: str) -> Non
         answer = http.post("/v1/memories", json={"level": "N2", "id": f"of-{citizen}", "name": "Ours"})
         assert answer.status_code == 201
         path = f"memories/N2/of-{citizen}"
-        assert other.post(f"/v1/{path}/correct", json={"name": "Theirs"}).status_code == 200
+        refused = problem_in(other.post(f"/v1/{path}/correct", json={"name": "Theirs"}), 403)
+        assert (refused["type"], refused["remedy"][:10]) == ("/problems/not-author", "Contest it")
+        with holder(service, f"{citizen}x", "N2:*", "N2:steward") as steward:
+            assert steward.post(f"/v1/{path}/correct", json={"name": "Better"}).status_code == 200
+        assert http.post(f"/v1/{path}/correct", json={"name": "Ours again"}).status_code == 200
         told = service.http.get(f"/v1/{path}/history").json()["records"]
-        assert [at["author"] for at in told] == [citizen, f"{citizen}x"]
+        assert [(at["name"], at["author"]) for at in told] == [
+            (name, citizen) for name in ("Ours", "Better", "Ours again")
+        ]
         own = http.post("/v1/memories", json={"citizen_id": citizen, "id": "own", "name": "Own"})
         assert own.status_code == 201
         assert records(service, citizen, "memories/N1/own")[0]["author"] is None

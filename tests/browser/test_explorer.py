@@ -32,13 +32,15 @@ def test_a_closed_service_asks_for_a_key_and_keeps_it_in_this_tab_alone(visit: V
 
 
 def test_an_open_service_is_called_open(visit: Visit, harbour: Service) -> None:
-    page = visit(Visitor(key=None), harbour.url)
+    page = visit(Visitor(key=None, refusals=1), harbour.url)
     expect(page.get_by_text("This service is open")).to_be_visible()
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.get_by_label("collective").uncheck()
     page.get_by_label("ecosystem").uncheck()
     ask(page, "anything", citizen="nobody")
     expect(page.locator("#tiers")).to_contain_text("Nothing came to mind")
+    page.get_by_role("tab", name="Beliefs").click()
+    expect(page.locator("#beliefs")).to_have_text("nobody has changed no belief yet.")
 
 
 def test_a_question_brings_its_tiers_its_graph_and_its_paths(visit: Visit) -> None:
@@ -132,6 +134,26 @@ def test_beliefs_identity_quality_and_engine_have_each_their_place(visit: Visit)
     expect(page.locator("#engine")).to_contain_text("embedded")
     expect(page.locator("#engine")).to_contain_text("N1_vector".lower().replace("_", " "))
     expect(page.locator("#health")).to_contain_text("engine ready")
+
+
+def test_the_last_ten_streams_stand_under_beliefs_and_a_click_asks_one_again(visit: Visit, ada: Service) -> None:
+    ada.remember("nadia", id="oven", name="Oven", description="The oven is cold.", tags=["bakery"])
+    for number in range(10):
+        asked = {"citizen_id": "nadia", "query_text": f"Is the oven cold at {number}?", "query_levels": ["N1"]}
+        assert ada.http.post("/v1/retrieve", json=asked).status_code == 200
+    page = visit()
+    page.get_by_label("collective").uncheck()
+    page.get_by_label("ecosystem").uncheck()
+    ask(page, HOSTILE, citizen="nadia")
+    change = {"citizen_id": "nadia", "description": "The oven is hot."}
+    assert ada.http.post("/v1/memories/N1/oven/supersede", json=change).status_code == 200
+    page.get_by_role("tab", name="Beliefs").click()
+    streams = page.locator("#beliefs ol").last.locator("li")
+    expect(streams).to_have_count(10)
+    expect(streams.first).to_contain_text(HOSTILE)
+    expect(streams.nth(1)).to_contain_text("showed 1")
+    streams.nth(1).get_by_role("button", name="Is the oven cold at 9?").click()
+    expect(streams.nth(1)).to_contain_text("1 closed since")
 
 
 def test_the_text_of_a_memory_never_becomes_markup_of_the_page(visit: Visit, ada: Service) -> None:

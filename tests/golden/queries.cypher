@@ -16,6 +16,11 @@ RETURN count(n);
 
 // add_passages
 // :params $digest, $memory_id, $rows
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (n:ConsciousnessNode {id: $memory_id})
 OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
 WHERE p.passages = $digest
@@ -28,6 +33,16 @@ WHERE q IS NULL
 CREATE (p:Passage {handle: r.handle, memory_id: $memory_id, digest: $digest, start: r.start, end: r.end,
     text: r.text, search_text: r.search_text})-[:HAS_TRACE]->(:PassageTrace {embedding: vecf32(r.embedding)})
 RETURN count(p);
+
+// agent_logs
+// :params $before, $behind, $id, $limit
+MATCH (c:ContextNote)
+WHERE c.notes > 0 AND ($id IS NULL OR c.memory_id = $id)
+    AND (c.created_at < $before OR (c.created_at = $before AND c.memory_id > $behind))
+WITH c
+ORDER BY c.created_at DESC, c.memory_id
+LIMIT $limit
+RETURN c.memory_id, c.created_at, c.digest, c.receipt, c.log, c.edges, c.ends;
 
 // anchors_now
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -56,8 +71,8 @@ CALL {
 RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
+    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // anchors_then
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -101,8 +116,269 @@ CALL {
 RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
+    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// answer_prediction
+// :params $at, $context, $emotion, $id, $result
+MATCH (p:Prediction)
+WHERE p.id = $id AND (p.context_id IS NULL OR p.context_id = $context)
+SET p.context_id = $context, p.result = $result, p.emotion = $emotion, p.answered_at = $at,
+    p.named = [x IN p.named WHERE x <> $context] + [$context]
+RETURN p.id;
+
+// appetite_due_now
+// :params $ahead, $known_from, $known_to, $moment, $others, $said_after, $until, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 60
+  RETURN 'rule' AS kind, s AS m
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  WITH nodeCount - 5000 AS first
+  MATCH (s:ConsciousnessNode)
+  WHERE id(s) >= first
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND s.node_type <> 'Generalisation' AND s.valid_at + 0 > $said_after AND s.name_key IS NULL
+      AND coalesce(s.resolution_state, '') <> 'resolved'
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 100
+  RETURN 'said' AS kind, s AS m
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at > $moment AND s.valid_at < $ahead
+  WITH s
+  WHERE s.expired_at = $until AND s.created_at < $known_to AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at, s.id
+  LIMIT 50
+  RETURN 'planned' AS kind, s AS m
+}
+RETURN kind, m.id, m.name, m.speaker, left(coalesce(m.description, ''), 240), m.resolution_state, m.energy,
+    m.goal, m.rule, m.valid_at, m.created_at;
+
+// appetite_due_then
+// :params $ahead, $known_from, $known_to, $moment, $others, $said_after, $until, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 60
+  RETURN 'rule' AS kind, s AS m
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 60
+  RETURN 'rule' AS kind, s AS m
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  WITH nodeCount - 5000 AS first
+  MATCH (s:ConsciousnessNode)
+  WHERE id(s) >= first
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND s.node_type <> 'Generalisation' AND s.valid_at + 0 > $said_after AND s.name_key IS NULL
+      AND coalesce(s.resolution_state, '') <> 'resolved'
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 100
+  RETURN 'said' AS kind, s AS m
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at > $moment AND s.valid_at < $ahead
+  WITH s
+  WHERE s.expired_at = $until AND s.created_at < $known_to AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at, s.id
+  LIMIT 50
+  RETURN 'planned' AS kind, s AS m
+}
+RETURN kind, m.id, m.name, m.speaker, left(coalesce(m.description, ''), 240), m.resolution_state, m.energy,
+    m.goal, m.rule, m.valid_at, m.created_at;
+
+// appetite_fresh
+// :params $citizen, $known_from, $known_to, $since, $valid_from, $valid_to
+CALL db.meta.stats()
+YIELD nodeCount
+WITH nodeCount - 5000 AS first
+MATCH (s:ConsciousnessNode)
+WHERE id(s) >= first AND s.created_at > $since
+WITH s
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from AND s.node_type <> 'Generalisation' AND coalesce(s.author, '') <> $citizen
+WITH s
+ORDER BY s.created_at DESC, s.id
+WITH collect(s) AS fresh
+WITH fresh[..100] AS shown, size(fresh) AS count
+UNWIND shown AS m
+RETURN 'fresh', m.id, m.name, m.speaker, left(coalesce(m.description, ''), 240), m.resolution_state, m.energy,
+    m.goal, m.rule, m.valid_at, m.created_at, count;
+
+// appetite_own_now
+// :params $ahead, $blocked, $in_progress, $known_from, $known_to, $moment, $open, $others, $said_after, $until, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $open
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND s.node_type <> 'Generalisation'
+  WITH s, CASE s.resolution_state WHEN 'blocked' THEN $blocked ELSE $in_progress END AS half
+  WITH s,
+      s.energy * 2.0 ^ (($moment - s.valid_at) / 86400000000.0 / -half) * CASE s.resolution_state WHEN 'blocked' THEN 1.5 ELSE 1.0 END AS left_of_it
+  ORDER BY left_of_it DESC, s.valid_at DESC, s.id
+  LIMIT 50
+  RETURN 'open' AS kind, s AS m
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 60
+  RETURN 'rule' AS kind, s AS m
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  WITH nodeCount - 5000 AS first
+  MATCH (s:ConsciousnessNode)
+  WHERE id(s) >= first
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND s.node_type <> 'Generalisation' AND s.valid_at + 0 > $said_after AND s.name_key IS NULL
+      AND coalesce(s.resolution_state, '') <> 'resolved'
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 100
+  RETURN 'said' AS kind, s AS m
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at > $moment AND s.valid_at < $ahead
+  WITH s
+  WHERE s.expired_at = $until AND s.created_at < $known_to AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at, s.id
+  LIMIT 50
+  RETURN 'planned' AS kind, s AS m
+  UNION ALL
+  MATCH (a:Revaluation)
+  WHERE a.waiting = true
+  WITH a
+  ORDER BY a.asked_at DESC, a.memory_id
+  LIMIT 50
+  MATCH (s:ConsciousnessNode {id: a.memory_id})
+  RETURN 'waiting' AS kind, s AS m
+}
+RETURN kind, m.id, m.name, m.speaker, left(coalesce(m.description, ''), 240), m.resolution_state, m.energy,
+    m.goal, m.rule, m.valid_at, m.created_at;
+
+// appetite_own_then
+// :params $ahead, $blocked, $in_progress, $known_from, $known_to, $moment, $open, $others, $said_after, $until, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $open
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND s.node_type <> 'Generalisation'
+  WITH s, CASE s.resolution_state WHEN 'blocked' THEN $blocked ELSE $in_progress END AS half
+  WITH s,
+      s.energy * 2.0 ^ (($moment - s.valid_at) / 86400000000.0 / -half) * CASE s.resolution_state WHEN 'blocked' THEN 1.5 ELSE 1.0 END AS left_of_it
+  ORDER BY left_of_it DESC, s.valid_at DESC, s.id
+  LIMIT 50
+  RETURN 'open' AS kind, s AS m
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $open
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND s.node_type <> 'Generalisation'
+  WITH s, CASE s.resolution_state WHEN 'blocked' THEN $blocked ELSE $in_progress END AS half
+  WITH s,
+      s.energy * 2.0 ^ (($moment - s.valid_at) / 86400000000.0 / -half) * CASE s.resolution_state WHEN 'blocked' THEN 1.5 ELSE 1.0 END AS left_of_it
+  ORDER BY left_of_it DESC, s.valid_at DESC, s.id
+  LIMIT 50
+  RETURN 'open' AS kind, s AS m
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 60
+  RETURN 'rule' AS kind, s AS m
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 60
+  RETURN 'rule' AS kind, s AS m
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  WITH nodeCount - 5000 AS first
+  MATCH (s:ConsciousnessNode)
+  WHERE id(s) >= first
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND NOT toLower(coalesce(s.speaker, '')) IN $others
+      AND s.node_type <> 'Generalisation' AND s.valid_at + 0 > $said_after AND s.name_key IS NULL
+      AND coalesce(s.resolution_state, '') <> 'resolved'
+  WITH s
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 100
+  RETURN 'said' AS kind, s AS m
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at > $moment AND s.valid_at < $ahead
+  WITH s
+  WHERE s.expired_at = $until AND s.created_at < $known_to AND NOT toLower(coalesce(s.speaker, '')) IN $others
+  WITH s
+  ORDER BY s.valid_at, s.id
+  LIMIT 50
+  RETURN 'planned' AS kind, s AS m
+  UNION ALL
+  MATCH (a:Revaluation)
+  WHERE a.waiting = true
+  WITH a
+  ORDER BY a.asked_at DESC, a.memory_id
+  LIMIT 50
+  MATCH (s:ConsciousnessNode {id: a.memory_id})
+  RETURN 'waiting' AS kind, s AS m
+}
+RETURN kind, m.id, m.name, m.speaker, left(coalesce(m.description, ''), 240), m.resolution_state, m.energy,
+    m.goal, m.rule, m.valid_at, m.created_at;
 
 // around
 // :params $known_to, $spans
@@ -122,8 +398,8 @@ UNWIND (past + CASE WHEN i.created_at <= until AND i.expired_at >= s.since
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset;
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset;
 
 // begin_reembedding
 // :params $dimension, $model
@@ -133,15 +409,16 @@ SET m.other_model = $model, m.other_dimension = $dimension, m.other_state = 'fil
 RETURN m.other_state;
 
 // begun_near_now
-// :params $began_from, $began_to, $embedding, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -169,19 +446,20 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_near_then
-// :params $began_from, $began_to, $embedding, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -196,8 +474,9 @@ CALL {
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -225,19 +504,20 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_now
-// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -260,19 +540,20 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_then
-// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -287,8 +568,9 @@ CALL {
   WHERE m.valid_at >= period[0] AND m.valid_at < period[1] AND m.valid_at + 0 < $valid_to
       AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
       AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -311,8 +593,8 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // carried_links
 // :params $beyond, $first, $rows, $skip
@@ -356,7 +638,7 @@ WITH n, p
 SKIP $skip
 LIMIT $rows
 OPTIONAL MATCH (p)-[:HAS_TRACE]->(t)
-RETURN id(n), id(p), properties(p), id(t), labels(t), t {.*, embedding: null, emotion: null};
+RETURN id(n), id(p), properties(p), id(t), labels(t), t {.*, embedding: null, emotion: null, digest: null};
 
 // carried_records_whole
 // :params $beyond, $first, $rows, $skip
@@ -373,7 +655,7 @@ RETURN id(n), id(p), properties(p), id(t), labels(t), properties(t);
 // carried_stamp
 MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN m {.*, key: null, generation: null, other_model: null, other_dimension: null, other_state: null,
-    upkeep_fence: null}
+    upkeep_fence: null, shifts: null, likeness: null}
 LIMIT 1;
 
 // carried_tags
@@ -390,7 +672,7 @@ MATCH (n:ConsciousnessNode)
 WHERE id(n) >= $first AND id(n) < $beyond
 WITH n
 MATCH (n)-[:HAS_TRACE]->(t)
-RETURN id(n), id(t), labels(t), t {.*, embedding: null, emotion: null};
+RETURN id(n), id(t), labels(t), t {.*, embedding: null, emotion: null, digest: null};
 
 // carried_traces_whole
 // :params $beyond, $first
@@ -415,14 +697,14 @@ FOREACH (k IN $kept |
   SET n = coalesce(properties([x IN past + [s] WHERE x.version = k.of][0]), {})
   SET n += k.change
   SET n += {created_at: at, emotion_vector: intern(n.emotion_vector), goal: intern(n.goal),
-      drives: intern(n.drives)}
+      drives: intern(n.drives), window: intern(n.window), focus: intern(n.focus), senses: intern(n.senses)}
 )
 FOREACH (k IN $latest |
   CREATE (n:CitizenState)
   SET n = coalesce(properties(s), {})
   SET n += k
   SET n += {created_at: at, emotion_vector: intern(n.emotion_vector), goal: intern(n.goal),
-      drives: intern(n.drives)}
+      drives: intern(n.drives), window: intern(n.window), focus: intern(n.focus), senses: intern(n.senses)}
 )
 FOREACH (o IN past |
   SET o.expired_at = at
@@ -435,6 +717,143 @@ FOREACH (o IN CASE WHEN s IS NULL THEN [] ELSE [s] END |
 )
 SET m.clock = at
 RETURN at;
+
+// changed_since_now
+// :params $known_from, $known_to, $newest, $since, $until, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.created_at >= $since AND coalesce(n.version, 1) = 1 AND n.valid_at + 0 < $valid_to
+    AND n.invalid_at > $valid_from AND n.created_at < $known_to AND n.expired_at > $known_from
+    AND n.node_type <> 'Generalisation' AND n.description <> ''
+WITH n
+ORDER BY n.created_at DESC, id(n) DESC
+LIMIT 100
+RETURN n.id AS id, n.created_at AS at, n.created_at AS known, null AS said, null AS work, null AS reason,
+    1 AS holds, coalesce(left(n.description, 1000), '') AS now, n.resolution_state AS state,
+    n.speaker AS speaker
+UNION ALL
+MATCH (p:PastVersion)
+WHERE id(p) >= $newest AND id(p) < $until
+WITH p
+WHERE p.expired_at >= $since AND p.expired_at < $known_to AND p.valid_at < $valid_to
+    AND p.node_type <> 'Generalisation'
+WITH p
+ORDER BY p.expired_at DESC, p.id
+LIMIT 100
+MATCH (i:ConsciousnessNode)-[:HAD]->(p)
+OPTIONAL MATCH (i)-[:HAD]->(q:PastVersion)
+WHERE q.valid_at + 0 < $valid_to AND q.invalid_at > $valid_from AND q.created_at < $known_to
+    AND q.expired_at > $known_from
+WITH p, i, collect(q) AS past
+WITH p, (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END)[0] AS s
+RETURN p.id AS id, p.expired_at AS at, p.created_at AS known, coalesce(left(p.description, 1000), '') AS said,
+    p.resolution_state AS work, coalesce(p.closed_reason, p.invalidation_reason) AS reason,
+    CASE WHEN s IS NULL THEN 0 ELSE 1 END AS holds, coalesce(left(s.description, 1000), '') AS now,
+    s.resolution_state AS state, p.speaker AS speaker
+UNION ALL
+MATCH (c:Receipt)
+WHERE id(c) >= $newest AND id(c) < $until
+WITH c
+WHERE c.created_at >= $since
+WITH DISTINCT c.id AS changed
+LIMIT 1000
+MATCH (p:ConsciousnessNode {id: changed})
+WHERE p.expired_at >= $since AND p.expired_at < $known_to AND p.node_type <> 'Generalisation'
+RETURN p.id AS id, p.expired_at AS at, p.created_at AS known, coalesce(left(p.description, 1000), '') AS said,
+    p.resolution_state AS work, coalesce(p.closed_reason, p.invalidation_reason) AS reason, 0 AS holds,
+    '' AS now, null AS state, p.speaker AS speaker
+LIMIT 100
+UNION ALL
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.created_at >= $since
+WITH n
+ORDER BY id(n) DESC
+LIMIT 100
+MATCH (w:ConsciousnessNode)-[e:LINK]->(n)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.created_at >= $since AND e.valid_at + 0 < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+RETURN w.id AS id, e.created_at AS at, w.created_at AS known, null AS said, 'linked' AS work, null AS reason,
+    1 AS holds, coalesce(left(w.description, 1000), '') AS now, 'resolved' AS state, w.speaker AS speaker
+LIMIT 100;
+
+// changed_since_then
+// :params $known_from, $known_to, $newest, $since, $until, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.created_at >= $since AND coalesce(n.version, 1) = 1 AND n.valid_at + 0 < $valid_to
+    AND n.invalid_at > $valid_from AND n.created_at < $known_to AND n.expired_at > $known_from
+    AND n.node_type <> 'Generalisation' AND n.description <> ''
+WITH n
+ORDER BY n.created_at DESC, id(n) DESC
+LIMIT 100
+RETURN n.id AS id, n.created_at AS at, n.created_at AS known, null AS said, null AS work, null AS reason,
+    1 AS holds, coalesce(left(n.description, 1000), '') AS now, n.resolution_state AS state,
+    n.speaker AS speaker
+UNION ALL
+MATCH (n:PastVersion)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.created_at >= $since AND coalesce(n.version, 1) = 1 AND n.valid_at + 0 < $valid_to
+    AND n.invalid_at > $valid_from AND n.created_at < $known_to AND n.expired_at > $known_from
+    AND n.node_type <> 'Generalisation' AND n.description <> ''
+WITH n
+ORDER BY n.created_at DESC, id(n) DESC
+LIMIT 100
+RETURN n.id AS id, n.created_at AS at, n.created_at AS known, null AS said, null AS work, null AS reason,
+    1 AS holds, coalesce(left(n.description, 1000), '') AS now, n.resolution_state AS state,
+    n.speaker AS speaker
+UNION ALL
+MATCH (p:PastVersion)
+WHERE id(p) >= $newest AND id(p) < $until
+WITH p
+WHERE p.expired_at >= $since AND p.expired_at < $known_to AND p.valid_at < $valid_to
+    AND p.node_type <> 'Generalisation'
+WITH p
+ORDER BY p.expired_at DESC, p.id
+LIMIT 100
+MATCH (i:ConsciousnessNode)-[:HAD]->(p)
+OPTIONAL MATCH (i)-[:HAD]->(q:PastVersion)
+WHERE q.valid_at + 0 < $valid_to AND q.invalid_at > $valid_from AND q.created_at < $known_to
+    AND q.expired_at > $known_from
+WITH p, i, collect(q) AS past
+WITH p, (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END)[0] AS s
+RETURN p.id AS id, p.expired_at AS at, p.created_at AS known, coalesce(left(p.description, 1000), '') AS said,
+    p.resolution_state AS work, coalesce(p.closed_reason, p.invalidation_reason) AS reason,
+    CASE WHEN s IS NULL THEN 0 ELSE 1 END AS holds, coalesce(left(s.description, 1000), '') AS now,
+    s.resolution_state AS state, p.speaker AS speaker
+UNION ALL
+MATCH (c:Receipt)
+WHERE id(c) >= $newest AND id(c) < $until
+WITH c
+WHERE c.created_at >= $since
+WITH DISTINCT c.id AS changed
+LIMIT 1000
+MATCH (p:ConsciousnessNode {id: changed})
+WHERE p.expired_at >= $since AND p.expired_at < $known_to AND p.node_type <> 'Generalisation'
+RETURN p.id AS id, p.expired_at AS at, p.created_at AS known, coalesce(left(p.description, 1000), '') AS said,
+    p.resolution_state AS work, coalesce(p.closed_reason, p.invalidation_reason) AS reason, 0 AS holds,
+    '' AS now, null AS state, p.speaker AS speaker
+LIMIT 100
+UNION ALL
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.created_at >= $since
+WITH n
+ORDER BY id(n) DESC
+LIMIT 100
+MATCH (w:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.created_at >= $since AND e.valid_at + 0 < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+RETURN w.id AS id, e.created_at AS at, w.created_at AS known, null AS said, 'linked' AS work, null AS reason,
+    1 AS holds, coalesce(left(w.description, 1000), '') AS now, 'resolved' AS state, w.speaker AS speaker
+LIMIT 100;
 
 // clear
 // :params $rows
@@ -550,8 +969,8 @@ RETURN n.id, n.node_type, n.name, CASE WHEN n.passages IS NULL THEN n.descriptio
     1000) + '' + toString(size(n.description)) END, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset;
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset;
 
 // consolidation_holders
 // :params $ids
@@ -612,11 +1031,14 @@ RETURN id(n), n.id, n.expired_at = 9007199254740991, toLower(n.node_type) IN $ki
 ORDER BY id(n);
 
 // consolidation_same_words
-// :params $abstraction, $embedding, $k
-CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
-YIELD node AS t, score
-MATCH (g:ConsciousnessNode)-[:HAS_TRACE]->(t)
-WHERE g.node_type = 'Generalisation' AND g.expired_at = 9007199254740991 AND g.abstraction = $abstraction
+// :params $abstraction, $near
+UNWIND $near AS one
+MATCH (s:ConsciousnessNode {id: one[0]})
+WITH s, one
+WHERE s.node_type = 'Generalisation' AND s.expired_at = 9007199254740991 AND s.abstraction = $abstraction
+MATCH (s)-[:HAS_TRACE]->(t:Trace)
+WHERE coalesce(t.digest, '') = one[1]
+WITH s, one[2] AS score
 RETURN 1.0 - score
 ORDER BY score
 LIMIT 1;
@@ -648,6 +1070,76 @@ MATCH (n:ConsciousnessNode)
 WHERE id(n) = place
 RETURN n.id, n.name, toStringOrNull(n.description), toStringOrNull(n.speaker), n.node_type, n.version,
     n.valid_at, n.invalid_at, n.created_at, n.expired_at;
+
+// contested
+// :params $after, $characters, $known_from, $known_to, $rows, $valid_from, $valid_to
+MATCH (t:ConsciousnessNode)
+WHERE id(t) > $after
+WITH t
+LIMIT $rows
+OPTIONAL MATCH (t)<-[e:LINK]-(s:ConsciousnessNode)
+WHERE e.relation_type = 'CONTESTS' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND s.valid_at + 0 < $valid_to
+    AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+    AND t.valid_at + 0 < $valid_to AND t.invalid_at > $valid_from AND t.created_at < $known_to
+    AND t.expired_at > $known_from
+WITH id(t) AS place, t, count(e) AS held
+ORDER BY place
+WITH max(place) AS last, collect(CASE WHEN held > 0 THEN t END) AS found
+UNWIND CASE WHEN size(found) = 0 THEN [null] ELSE found END AS t
+RETURN last, id(t), t.id, t.name, t.speaker, left(t.description, $characters), t.author;
+
+// contests_now
+// :params $characters, $contests, $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (t:ConsciousnessNode)
+WHERE t.id IN $ids
+WITH t
+MATCH (t)<-[e:LINK]-(s:ConsciousnessNode)
+WHERE e.relation_type = 'CONTESTS' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND s.valid_at + 0 < $valid_to
+    AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+RETURN t.id, e.author, left(coalesce(e.formation_trigger, s.description, s.name), $characters), s.id, e.id,
+    e.valid_at
+ORDER BY e.valid_at, e.id
+LIMIT $contests;
+
+// contests_then
+// :params $characters, $contests, $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (t:ConsciousnessNode)
+WHERE t.id IN $ids
+WITH t
+MATCH (t)<-[e:LINK|PAST_LINK]-(s:ConsciousnessNode)
+WHERE e.relation_type = 'CONTESTS' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from
+OPTIONAL MATCH (s)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH t, e, s, count(p) AS past
+WHERE past > 0 OR s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+RETURN t.id, e.author, left(coalesce(e.formation_trigger, s.description, s.name), $characters), s.id, e.id,
+    e.valid_at
+ORDER BY e.valid_at, e.id
+LIMIT $contests;
+
+// context_note_of_command
+// :params $command
+MATCH (c:ContextNote)
+WHERE c.command_id = $command
+RETURN c.memory_id, c.created_at, c.digest, c.receipt, c.log, c.edges, c.ends
+LIMIT 1;
+
+// context_notes_of
+// :params $ids
+MATCH (c:ContextNote)
+WHERE c.memory_id IN $ids
+RETURN c.memory_id, c.created_at, c.digest, c.receipt, c.log, c.edges, c.ends;
+
+// copies_among
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids AND n.shared_from IS NOT NULL
+RETURN n.id, n.author, n.shared_from, n.expired_at;
 
 // count_episodes
 // :params $values
@@ -726,11 +1218,38 @@ CALL {
 }
 RETURN value, count(value);
 
+// count_stream_notes
+MATCH (s:StreamNote)
+RETURN count(s);
+
+// count_vectors
+OPTIONAL MATCH (t:Trace)
+WHERE t.embedding IS NOT NULL
+WITH count(t) AS open
+OPTIONAL MATCH (t:PassageTrace)
+WHERE t.embedding IS NOT NULL
+RETURN open, count(t);
+
 // counts
 CALL db.meta.stats()
 YIELD labels, relTypes
 RETURN labels.ConsciousnessNode, labels.PastVersion, labels.Trace, labels.PastTrace, relTypes.LINK,
     relTypes.PAST_LINK;
+
+// declared_self
+// :params $known_from, $known_to, $self, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode {id: $self})
+WITH n
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, collect(p) AS past
+UNWIND (past + CASE WHEN n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from
+    AND n.created_at < $known_to AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
+WITH n, was
+WHERE was.valid_at + 0 < $valid_to AND was.invalid_at > $valid_from AND was.created_at < $known_to
+    AND was.expired_at > $known_from
+RETURN n.id, was.name, was.node_type, was.unset, was.source;
 
 // decline_offer
 // :params $at, $id, $offer, $other
@@ -808,11 +1327,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -875,8 +1394,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -893,8 +1413,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -956,11 +1476,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1023,8 +1543,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -1041,8 +1562,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // drop_held_feedback
 // :params $quarantine
@@ -1067,6 +1588,15 @@ FOREACH (g IN gone |
 )
 RETURN size(gone);
 
+// drop_oldest_stream_notes
+// :params $rows
+MATCH (s:StreamNote)
+WITH s
+ORDER BY s.at
+LIMIT $rows
+DELETE s
+RETURN count(s);
+
 // drop_otherpassagetrace_embedding
 DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding);
 
@@ -1089,6 +1619,24 @@ WHERE q.swept_at IN $times OR q.id IN $ids
 DELETE q
 RETURN count(q);
 
+// drop_rule_checks
+// :params $rows
+MATCH (k:RuleCheck)
+WITH k
+ORDER BY k.at
+LIMIT $rows
+DELETE k
+RETURN count(k);
+
+// drop_stream_notes_before
+// :params $before, $rows
+MATCH (s:StreamNote)
+WHERE s.at < $before
+WITH s
+LIMIT $rows
+DELETE s
+RETURN count(s);
+
 // drop_unused_made_tags
 // :params $names
 MATCH (t:Tag)
@@ -1099,6 +1647,42 @@ FOREACH (t IN gone |
   DELETE t
 )
 RETURN size(gone);
+
+// drop_vector_otherpassagetrace_embedding
+DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding);
+
+// drop_vector_otherpassagetrace_emotion
+DROP VECTOR INDEX FOR (n:PassageTraceB) ON (n.emotion);
+
+// drop_vector_otherpasttrace_embedding
+DROP VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding);
+
+// drop_vector_otherpasttrace_emotion
+DROP VECTOR INDEX FOR (n:PastTraceB) ON (n.emotion);
+
+// drop_vector_othertrace_embedding
+DROP VECTOR INDEX FOR (n:TraceB) ON (n.embedding);
+
+// drop_vector_othertrace_emotion
+DROP VECTOR INDEX FOR (n:TraceB) ON (n.emotion);
+
+// drop_vector_passagetrace_embedding
+DROP VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding);
+
+// drop_vector_passagetrace_emotion
+DROP VECTOR INDEX FOR (n:PassageTrace) ON (n.emotion);
+
+// drop_vector_pasttrace_embedding
+DROP VECTOR INDEX FOR (n:PastTrace) ON (n.embedding);
+
+// drop_vector_pasttrace_emotion
+DROP VECTOR INDEX FOR (n:PastTrace) ON (n.emotion);
+
+// drop_vector_trace_embedding
+DROP VECTOR INDEX FOR (n:Trace) ON (n.embedding);
+
+// drop_vector_trace_emotion
+DROP VECTOR INDEX FOR (n:Trace) ON (n.emotion);
 
 // end_offers
 // :params $run
@@ -1121,6 +1705,16 @@ WITH n
 LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, n.expired_at,
     coalesce(n.version, 1), n.fingerprint, n.extra;
+
+// erase_authors
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, collect(p) AS past
+UNWIND ([n] + past) AS record
+RETURN DISTINCT record.author;
 
 // erase_bare
 MATCH (g:Tag)
@@ -1156,6 +1750,11 @@ RETURN count(r);
 
 // erase_links
 // :params $ids, $links
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (n:ConsciousnessNode)
 WHERE n.id IN $ids
 WITH n
@@ -1192,6 +1791,11 @@ RETURN DISTINCT e.id;
 
 // erase_memories
 // :params $ids
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (n:ConsciousnessNode)
 WHERE n.id IN $ids
 WITH n
@@ -1236,6 +1840,11 @@ RETURN n.id;
 
 // erase_passages
 // :params $ids, $rows
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (q:Passage)
 WHERE q.memory_id IN $ids
 WITH q
@@ -1277,6 +1886,11 @@ RETURN size(gone);
 
 // erase_records
 // :params $ids, $rows
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (n:ConsciousnessNode)
 WHERE n.id IN $ids
 WITH n
@@ -1305,8 +1919,25 @@ WITH n, collect(DISTINCT e.id) AS links
 RETURN id(n), n.id, size(links), n.command_id = $ingestion
     AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0;
 
+// erase_statements_on
+// :params $ids, $rows
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)<-[e:LINK|PAST_LINK]-(s:ConsciousnessNode)
+WHERE e.relation_type = 'CONTESTS' AND s.node_type = 'Contest' AND s.id STARTS
+WITH 'c_'
+WITH DISTINCT s
+LIMIT $rows
+RETURN s.id;
+
 // erase_stray_passages
 // :params $memory_id, $rows
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (q:Passage {memory_id: $memory_id})
 OPTIONAL MATCH (n:ConsciousnessNode {id: q.memory_id})
 OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
@@ -1324,6 +1955,10 @@ FOREACH (q IN passages |
   DELETE q
 )
 RETURN size(passages);
+
+// erased_at
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN coalesce(m.erased_at, 0);
 
 // existing
 // :params $ids
@@ -1416,11 +2051,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1488,8 +2123,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -1506,8 +2142,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_lately_now
 // :params $known_from, $known_to, $newest, $open, $until, $valid_from, $valid_to
@@ -1547,96 +2183,12 @@ LIMIT 64
 RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state, m.speaker, m.unset;
 
 // felt_near_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $felt_names, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
+  UNWIND $felt_names AS name
   MATCH (s:ConsciousnessNode)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH s, s AS i
-  MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
-  ORDER BY score, s.id, s.version
-  LIMIT $k
-  WITH s, i, score
-  WHERE score <= $felt_far
-  RETURN s, i, score
-}
-WITH s, i, score
-ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
-    s.valid_at DESC, s.id, s.version
-LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
-
-// felt_near_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
-CALL {
-  MATCH (s:ConsciousnessNode)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH s, s AS i
-  MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
-  ORDER BY score, s.id, s.version
-  LIMIT $k
-  WITH s, i, score
-  WHERE score <= $felt_far
-  RETURN s, i, score
-  UNION ALL
-  MATCH (s:PastVersion)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
@@ -1647,82 +2199,12 @@ CALL {
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
-  WITH s, i
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
   MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WITH s, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
   ORDER BY score, s.id, s.version
   LIMIT $k
-  WITH s, i, score
-  WHERE score <= $felt_far
-  RETURN s, i, score
-}
-WITH s, i, score
-ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
-    s.valid_at DESC, s.id, s.version
-LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.id IS NOT NULL
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
-      AND p.expired_at > $known_from
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
-  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
-
-// felt_near_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
-CALL {
-  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
   WITH s, s AS i, score
   WHERE score <= $felt_far
   RETURN s, i, score
@@ -1770,15 +2252,16 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
-// felt_near_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// felt_near_fitting_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $felt_names, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
-  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  UNWIND $felt_names AS name
+  MATCH (s:ConsciousnessNode)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
@@ -1788,13 +2271,21 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
   WITH s, s AS i, score
   WHERE score <= $felt_far
   RETURN s, i, score
   UNION ALL
-  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32($emotion))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
+  UNWIND $felt_names AS name
+  MATCH (s:PastVersion)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
@@ -1804,23 +2295,15 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i, score
-  WHERE score <= $felt_far
-  RETURN s, i, score
-  UNION ALL
-  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32($emotion))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH s, s AS i, score
   WHERE score <= $felt_far
   RETURN s, i, score
 }
@@ -1854,8 +2337,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -1872,8 +2356,185 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_near_now
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $felt_names, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  UNWIND $felt_names AS name
+  MATCH (s:ConsciousnessNode)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
+  WITH s, s AS i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_near_then
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $felt_names, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  UNWIND $felt_names AS name
+  MATCH (s:ConsciousnessNode)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
+  WITH s, s AS i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  UNWIND $felt_names AS name
+  MATCH (s:PastVersion)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  ORDER BY score, s.id, s.version
+  LIMIT $k
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -1936,11 +2597,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
@@ -2004,8 +2665,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -2022,8 +2684,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -2089,11 +2751,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -2163,8 +2825,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -2181,8 +2844,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -2247,11 +2910,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -2319,8 +2982,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -2337,8 +3001,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // first_state
 // :params $after, $open, $rows
@@ -2352,6 +3016,16 @@ SET s.version = 1, s.valid_at = told, s.invalid_at = $open, s.created_at = told,
     s.key = null, s.updated_at = null,
     m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END
 RETURN id(s);
+
+// forget_context_notes
+// :params $ids
+MATCH (c:ContextNote)
+WHERE c.memory_id IN $ids
+WITH collect(c) AS gone
+FOREACH (c IN gone |
+  DELETE c
+)
+RETURN size(gone);
 
 // forget_made_tags
 // :params $names, $rows
@@ -2367,12 +3041,71 @@ FOREACH (g IN gone |
 )
 RETURN size(gone);
 
+// forget_predictions
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH collect(n.name_key) + $ids AS gone_names
+MATCH (p:Prediction)
+WHERE any(x IN p.named WHERE x IN gone_names)
+WITH collect(p) AS gone
+FOREACH (p IN gone |
+  DELETE p
+)
+RETURN size(gone);
+
 // forget_revaluations
 // :params $ids
 MATCH (a:Revaluation)
 WHERE a.memory_id IN $ids
 DELETE a
 RETURN count(a);
+
+// forget_rule_checks
+// :params $ids
+MATCH (k:RuleCheck)
+WHERE k.rule_id IN $ids
+DELETE k
+RETURN count(k);
+
+// found_former
+// :params $wanted
+UNWIND $wanted AS one
+MATCH (n:ConsciousnessNode {id: one[0]})
+WITH one, n
+MATCH (n)-[:HAD]->(m:PastVersion)
+WHERE m.version = one[1]
+RETURN m.id, m.node_type, m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// found_links
+// :params $wanted
+UNWIND $wanted AS one
+MATCH (a:ConsciousnessNode {id: one[0]})
+MATCH (b:ConsciousnessNode {id: one[1]})
+WITH one, a, b
+MATCH (a)-[e:LINK]->(b)
+WHERE e.id = one[2]
+RETURN e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.unset;
+
+// found_memories
+// :params $ids
+MATCH (m:ConsciousnessNode)
+WHERE m.id IN $ids
+RETURN m.id, m.node_type, m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // fulltext_node
 CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names);
@@ -2383,163 +3116,84 @@ CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text);
 // fulltext_past
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
 
-// given_tags
-// :params $names
-MATCH (g:Tag)
-WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
-RETURN g.name, indegree(g, 'TAGGED');
+// given_alone
+// :params $given, $known_from, $known_to, $valid_from, $valid_to
+UNWIND range(0, size($given) - 1) AS place
+WITH place, $given[place] AS one
+MATCH (i:ConsciousnessNode {id: one[0]})
+WITH place, one, i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.version = one[1]
+WITH place, one, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s
+WITH s, i, place, coalesce(one[2], 0.0) AS score
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+WITH s, i, score, place
+ORDER BY place
+WITH s AS m, score, null AS e
+RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
-// graph_now
-// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
-CALL {
-  MATCH (s:ConsciousnessNode)
-  WHERE s.id IN $entities
-  WITH s
-  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, 0.0 AS score
-  ORDER BY s.id
-  LIMIT 8
-  UNION ALL
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
-  YIELD node AS s, score
-  WITH s, score
-  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, score
-  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
-  LIMIT $limit
-  UNION ALL
-  UNWIND $instruction_words AS words
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
-  YIELD node AS s, score
-  WITH s, score
-  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, score
-  ORDER BY score DESC, s.id
-  LIMIT 40
-  UNION ALL
-  UNWIND $instruction_words AS words
-  MATCH (s:ConsciousnessNode)
-  WHERE s.rule > ''
-  WITH s
-  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, 0.0 AS score
-  ORDER BY s.valid_at DESC, s.id
-  LIMIT 40
-}
-WITH collect(s) AS starts, collect(score) AS scores
+// given_felt
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+UNWIND range(0, size($given) - 1) AS place
+WITH place, $given[place] AS one
+MATCH (i:ConsciousnessNode {id: one[0]})
+WITH place, one, i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.version = one[1]
+WITH place, one, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s
+WITH s, i, place, coalesce(one[2], 0.0) AS score
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+WITH s, i, score, place
+ORDER BY place
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
   WITH starts, scores
   UNWIND range(0, size(starts) - 1) AS place
   RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
   UNION ALL
-  WITH starts
-  UNWIND starts[..$expanded] AS s
-  MATCH (s)-[e:LINK]-(m)
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
-  WITH s, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS m
-  RETURN 1 AS hop, null AS score, e, m
-  UNION ALL
-  WITH starts
-  UNWIND starts[..$far] AS s
-  WITH s, collect([null]) AS ways
-  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH s
-  MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
-      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND (size($speakers) = 0 OR b.speaker IN $speakers)
-      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
-      AND b.valid_at >= $began_from AND b.valid_at < $began_to
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH b, collect([s, e]) AS ways
-  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH b, way[0] AS s, way[1] AS e
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH DISTINCT s, b
-  MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
-  WITH s, b, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, b, links[place] AS e, others[place] AS m
-  RETURN 2 AS hop, null AS score, e, m
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
 }
 RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
@@ -2550,144 +3204,27 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
-// graph_then
-// :params $askers, $began_from, $began_to, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
-CALL {
-  MATCH (i:ConsciousnessNode)
-  WHERE i.id IN $entities
-  WITH i
-  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
-  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
-      AND p.expired_at > $known_from
-  WITH i, collect(p) AS past
-  UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
-      AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS s
-  WITH i, s
-  WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, i, 0.0 AS score
-  ORDER BY s.id, s.version
-  LIMIT 64
-  UNION ALL
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
-  YIELD node AS s, score
-  WITH s, score
-  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, s AS i, score
-  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
-  LIMIT $limit
-  UNION ALL
-  CALL db.idx.fulltext.queryNodes('PastVersion', $words)
-  YIELD node AS s, score
-  WITH s, score
-  LIMIT 20000
-  WITH s, score
-  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
-  RETURN s, i, score
-  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id,
-      s.version
-  LIMIT $limit
-  UNION ALL
-  UNWIND $instruction_words AS words
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
-  YIELD node AS s, score
-  WITH s, score
-  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, s AS i, score
-  ORDER BY score DESC, s.id
-  LIMIT 40
-  UNION ALL
-  UNWIND $instruction_words AS words
-  CALL db.idx.fulltext.queryNodes('PastVersion', words)
-  YIELD node AS s, score
-  WITH s, score
-  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
-  RETURN s, i, score
-  ORDER BY score DESC, s.id, s.version
-  LIMIT 40
-  UNION ALL
-  UNWIND $instruction_words AS words
-  MATCH (s:ConsciousnessNode)
-  WHERE s.rule > ''
-  WITH s
-  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, s AS i, 0.0 AS score
-  ORDER BY s.valid_at DESC, s.id
-  LIMIT 40
-  UNION ALL
-  UNWIND $instruction_words AS words
-  MATCH (s:PastVersion)
-  WHERE s.rule > ''
-  WITH s
-  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
-  RETURN s, i, 0.0 AS score
-  ORDER BY s.valid_at DESC, s.id, s.version
-  LIMIT 40
-}
+// given_nearest
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+UNWIND range(0, size($given) - 1) AS place
+WITH place, $given[place] AS one
+MATCH (i:ConsciousnessNode {id: one[0]})
+WITH place, one, i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.version = one[1]
+WITH place, one, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s
+WITH s, i, place, coalesce(one[2], 0.0) AS score
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+MATCH (s)-[:HAS_TRACE]->(t)
+WITH s, i, place, min(vec.cosineDistance(t.embedding, vecf32($embedding))) AS score
+WHERE score IS NOT NULL
+WITH s, i, score, place
+ORDER BY place
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
   WITH starts, scores
@@ -2709,8 +3246,9 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -2719,7 +3257,8 @@ CALL {
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
-      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
       AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
@@ -2768,8 +3307,9 @@ CALL {
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -2778,7 +3318,8 @@ CALL {
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
-      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND b.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN b.emotions]) >= $emotions_needed
       AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
@@ -2800,8 +3341,9 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -2810,7 +3352,8 @@ CALL {
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
-      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
       AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
@@ -2836,8 +3379,741 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// given_reached
+// :params $began_from, $began_to, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+UNWIND range(0, size($given) - 1) AS place
+WITH place, $given[place] AS one
+MATCH (i:ConsciousnessNode {id: one[0]})
+WITH place, one, i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.version = one[1]
+WITH place, one, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s
+WITH s, i, place, coalesce(one[2], 0.0) AS score
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+WITH s, i, score, place
+ORDER BY place
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+  WITH i, e, j, collect(p) AS past
+  WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$first_hop] AS links, collect(records)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$far] AS i
+  WITH DISTINCT i
+  WITH i, collect([null]) AS ways
+  WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH i, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH i
+  MATCH (i)-[e:LINK|PAST_LINK]-(b)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH b, collect([i, e]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS i, way[1] AS e
+  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+  WITH i, e, b, collect(p) AS past
+  WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN b.emotions]) >= $emotions_needed
+      AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH DISTINCT i, b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
+  WITH i, b, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+  WITH i, b, e, j, collect(p) AS past
+  WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, b, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, b, collect(e)[..$second_hop] AS links, collect(records)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, b, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// given_resolved
+// :params $began_from, $began_to, $emotions_needed, $episodes, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+UNWIND range(0, size($given) - 1) AS place
+WITH place, $given[place] AS one
+MATCH (i:ConsciousnessNode {id: one[0]})
+WITH place, one, i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.version = one[1]
+WITH place, one, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s
+WITH s, i, place, coalesce(one[2], 0.0) AS score
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+WITH s, i, score, place
+ORDER BY place
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at + 0 < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at + 0 < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at + 0 < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// given_tags
+// :params $names
+MATCH (g:Tag)
+WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
+RETURN g.name, indegree(g, 'TAGGED');
+
+// graph_now
+// :params $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $entities
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, 0.0 AS score
+  ORDER BY s.id
+  LIMIT 8
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, score
+  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
+  LIMIT $limit
+  UNION ALL
+  UNWIND $instruction_words AS words
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, score
+  ORDER BY score DESC, s.id
+  LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, 0.0 AS score
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 40
+}
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
+
+// graph_then
+// :params $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $entities
+  WITH i
+  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, collect(p) AS past
+  UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+      AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS s
+  WITH i, s
+  WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, i, 0.0 AS score
+  ORDER BY s.id, s.version
+  LIMIT 64
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, s AS i, score
+  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
+  LIMIT $limit
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('PastVersion', $words)
+  YIELD node AS s, score
+  WITH s, score
+  LIMIT 20000
+  WITH s, score
+  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  RETURN s, i, score
+  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id,
+      s.version
+  LIMIT $limit
+  UNION ALL
+  UNWIND $instruction_words AS words
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, s AS i, score
+  ORDER BY score DESC, s.id
+  LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  CALL db.idx.fulltext.queryNodes('PastVersion', words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  RETURN s, i, score
+  ORDER BY score DESC, s.id, s.version
+  LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, s AS i, 0.0 AS score
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  MATCH (s:PastVersion)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  RETURN s, i, 0.0 AS score
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 40
+}
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+  WITH i, e, j, collect(p) AS past
+  WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$first_hop] AS links, collect(records)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$far] AS i
+  WITH DISTINCT i
+  WITH i, collect([null]) AS ways
+  WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH i, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH i
+  MATCH (i)-[e:LINK|PAST_LINK]-(b)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH b, collect([i, e]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at + 0 < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS i, way[1] AS e
+  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+  WITH i, e, b, collect(p) AS past
+  WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN b.emotions]) >= $emotions_needed
+      AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND (size($speakers) = 0 OR b.speaker IN $speakers)
+      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
+      AND b.valid_at >= $began_from AND b.valid_at < $began_to
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH DISTINCT i, b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
+  WITH i, b, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND (size($speakers) = 0 OR p.speaker IN $speakers)
+      AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
+      AND p.valid_at >= $began_from AND p.valid_at < $began_to
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+  WITH i, b, e, j, collect(p) AS past
+  WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
+      AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND (size($speakers) = 0 OR j.speaker IN $speakers)
+      AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
+      AND j.valid_at >= $began_from AND j.valid_at < $began_to
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, b, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, b, collect(e)[..$second_hop] AS links, collect(records)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, b, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // held
 CALL db.meta.stats()
@@ -2881,9 +4157,9 @@ CALL {
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key, n.known_as_happened
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id,
+    n.closed_by, n.closed_source, n.closed_key, n.known_as_happened
 ORDER BY n.created_at, n.valid_at;
 
 // history_page
@@ -2901,9 +4177,9 @@ LIMIT $limit
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key, n.known_as_happened;
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id,
+    n.closed_by, n.closed_source, n.closed_key, n.known_as_happened;
 
 // hold_feedback
 // :params $at, $ids, $quarantine
@@ -3001,11 +4277,29 @@ CREATE INDEX FOR (c:UpkeepChange) ON (c.page);
 // index_change_target
 CREATE INDEX FOR (c:UpkeepChange) ON (c.target);
 
+// index_context_command
+CREATE INDEX FOR (c:ContextNote) ON (c.command_id);
+
+// index_context_memory
+CREATE INDEX FOR (c:ContextNote) ON (c.memory_id);
+
+// index_context_note_command
+CREATE INDEX FOR (c:ContextNote) ON (c.command_id);
+
+// index_context_note_memory
+CREATE INDEX FOR (c:ContextNote) ON (c.memory_id);
+
+// index_emotions
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.emotions);
+
 // index_link_handle
 CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle);
 
 // index_node_begun
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.valid_at);
+
+// index_node_emotions
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.emotions);
 
 // index_node_id
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id);
@@ -3022,6 +4316,12 @@ CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state);
 // index_node_text
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key);
 
+// index_note_at
+CREATE INDEX FOR (s:StreamNote) ON (s.at);
+
+// index_note_id
+CREATE INDEX FOR (s:StreamNote) ON (s.id);
+
 // index_passage_handle
 CREATE INDEX FOR (q:Passage) ON (q.handle);
 
@@ -3030,6 +4330,9 @@ CREATE INDEX FOR (q:Passage) ON (q.memory_id);
 
 // index_past_begun
 CREATE INDEX FOR (n:PastVersion) ON (n.valid_at);
+
+// index_past_emotions
+CREATE INDEX FOR (n:PastVersion) ON (n.emotions);
 
 // index_past_id
 CREATE INDEX FOR (n:PastVersion) ON (n.id);
@@ -3075,6 +4378,12 @@ CALL db.indexes()
 YIELD label, status
 RETURN label, status;
 
+// index_stream_note_at
+CREATE INDEX FOR (s:StreamNote) ON (s.at);
+
+// index_stream_note_id
+CREATE INDEX FOR (s:StreamNote) ON (s.id);
+
 // index_tag_name
 CREATE INDEX FOR (n:Tag) ON (n.name);
 
@@ -3089,6 +4398,22 @@ ON CREATE SET c += r
 RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
     c.warnings, c.recognised;
 
+// keep_prediction
+// :params $most, $record
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+LIMIT 1
+OPTIONAL MATCH (o:Prediction)
+WITH m, o
+ORDER BY o.created_at DESC, o.id
+WITH m, [x IN collect(o)[$most..] | x] AS gone
+FOREACH (o IN gone |
+  DELETE o
+)
+CREATE (p:Prediction)
+SET p = $record
+RETURN p.id;
+
 // keep_quality
 // :params $at, $id, $summary
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -3097,6 +4422,31 @@ LIMIT 1
 MERGE (q:QualitySummary {id: $id})
 ON CREATE SET q.swept_at = $at, q.summary = $summary
 RETURN q.swept_at;
+
+// keep_rule_checks
+// :params $at, $checks, $since
+UNWIND $checks AS c
+MERGE (k:RuleCheck {key: c.key})
+ON CREATE SET k.rule_id = c.rule_id, k.graph = c.graph, k.action_key = c.action_key, k.action = c.action
+SET k.checked = coalesce(k.checked, 0) + 1, k.at = $at, k.overridden = coalesce(k.overridden,
+    0) + c.overridden, k.streak = CASE WHEN c.blocked = 0 THEN coalesce(k.streak,
+    0) WHEN coalesce(k.blocked_at, 0) > $since THEN k.streak + 1 ELSE 1 END, k.blocked = coalesce(k.blocked,
+    0) + c.blocked, k.blocked_at = CASE WHEN c.blocked = 0 THEN k.blocked_at ELSE $at END
+WITH count(k) AS kept
+MATCH (k:RuleCheck)
+RETURN count(k);
+
+// keep_stream_notes
+// :params $notes
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+LIMIT 1
+UNWIND $notes AS note
+WITH m, note
+WHERE note.at >= m.created_at
+MERGE (s:StreamNote {id: note.id})
+ON CREATE SET s.at = note.at, s.data = note.data
+RETURN count(s);
 
 // kept_page
 // :params $after, $open, $rows
@@ -3140,7 +4490,7 @@ MATCH (q:Passage)
 WHERE id(q) > $after AND outdegree(q, 'HAS_TRACE_B') = 0
 WITH q
 LIMIT $rows
-RETURN id(q), q.handle, q.text
+RETURN id(q), q.memory_id, q.handle, q.text
 ORDER BY id(q);
 
 // lacking_past
@@ -3152,6 +4502,13 @@ LIMIT $rows
 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
 RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
 ORDER BY id(n);
+
+// last_felt
+// :params $known_from, $known_to, $newest, $until, $valid_from, $valid_to
+MATCH (m:ConsciousnessNode)
+WHERE id(m) >= $newest AND id(m) < $until AND m.emotions IS NOT NULL AND m.valid_at + 0 < $valid_to
+    AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+RETURN max(m.valid_at);
 
 // last_node
 CALL db.meta.stats()
@@ -3165,6 +4522,33 @@ WHERE id(q) > $after
 WITH q
 LIMIT $rows
 RETURN max(id(q));
+
+// last_passagetrace
+// :params $after, $rows
+MATCH (t:PassageTrace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+RETURN max(id(t));
+
+// last_pasttrace
+// :params $after, $rows
+MATCH (t:PastTrace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+RETURN max(id(t));
+
+// last_trace
+// :params $after, $rows
+MATCH (t:Trace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+RETURN max(id(t));
 
 // learned_later
 // :params $known_to, $open, $valid_from, $valid_to
@@ -3185,6 +4569,12 @@ RETURN count(DISTINCT id);
 
 // lexicon_now
 // :params $phrases, $sounds, $words
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS kind, seen[0] AS key, seen[1] AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, null AS via
+UNION ALL
 CALL {
   MATCH (g:ConsciousnessNode {text_key: 0})
   RETURN count(g) AS made
@@ -3195,7 +4585,7 @@ UNWIND [['memories', labels.ConsciousnessNode - made], ['traces', labels.Trace -
     ['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion],
     ['passages', labels.Passage]] AS size
 RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset
+    null AS unset, null AS via
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -3209,14 +4599,14 @@ CALL {
   RETURN count(node) AS found
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset
+    null AS unset, null AS via
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type, node.unset AS unset
+    node.node_type AS node_type, node.unset AS unset, null AS via
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -3226,11 +4616,17 @@ CALL {
   RETURN node
   LIMIT 8
 }
-RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type, node.unset AS unset;
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via;
 
 // lexicon_then
 // :params $phrases, $sounds, $words
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS kind, seen[0] AS key, seen[1] AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, null AS via
+UNION ALL
 CALL {
   MATCH (g:ConsciousnessNode {text_key: 0})
   RETURN count(g) AS made
@@ -3241,7 +4637,7 @@ UNWIND [['memories', labels.ConsciousnessNode - made], ['traces', labels.Trace -
     ['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion],
     ['passages', labels.Passage]] AS size
 RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset
+    null AS unset, null AS via
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -3255,14 +4651,14 @@ CALL {
   RETURN count(node) AS found
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset
+    null AS unset, null AS via
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type, node.unset AS unset
+    node.node_type AS node_type, node.unset AS unset, null AS via
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -3272,8 +4668,8 @@ CALL {
   RETURN node
   LIMIT 8
 }
-RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type, node.unset AS unset
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -3287,14 +4683,14 @@ CALL {
   RETURN count(node) AS found
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset
+    null AS unset, null AS via
 UNION ALL
 MATCH (node:PastVersion)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type, node.unset AS unset
+    node.node_type AS node_type, node.unset AS unset, null AS via
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -3304,8 +4700,8 @@ CALL {
   RETURN node
   LIMIT 8
 }
-RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type, node.unset AS unset;
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via;
 
 // like_in_energy_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -3368,11 +4764,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3436,8 +4832,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3454,8 +4851,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -3518,11 +4915,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3586,8 +4983,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -3604,16 +5002,21 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // likeness
 // :params $pairs
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN null AS one, seen[0] AS other, seen[1] AS cosine
+UNION ALL
 UNWIND $pairs AS pair
 MATCH (a:ConsciousnessNode {id: pair[0]})-[:HAS_TRACE]->(t:Trace)
 WITH pair, t
 MATCH (b:ConsciousnessNode {id: pair[1]})-[:HAS_TRACE]->(u:Trace)
-RETURN pair[0], pair[1], 1.0 - vec.cosineDistance(t.embedding, u.embedding);
+RETURN pair[0] AS one, pair[1] AS other, 1.0 - vec.cosineDistance(t.embedding, u.embedding) AS cosine;
 
 // link_history
 // :params $id, $source_id, $target_id
@@ -3694,6 +5097,47 @@ RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.m
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
     e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source,
     e.closed_key, e.known_as_happened;
+
+// links_around
+// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+RETURN 'held' AS c0, s.id AS c1, held AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+WHERE held < 256
+WITH s
+MATCH (s)-[e:LINK]-(m)
+WHERE (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND e.valid_at < $until AND e.invalid_at > $from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at < $until
+    AND m.invalid_at > $from AND m.created_at < $known_to AND m.expired_at > $known_from
+    AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+    AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+WITH s, e, m
+ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
+    e.invalid_at AS c6, e.created_at AS c7, e.expired_at AS c8, m.id AS c9, m.version AS c10,
+    m.created_at AS c11, m.expired_at AS c12, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c13,
+    m.valid_at AS c14, m.invalid_at AS c15, null AS c16;
 
 // links_of
 // :params $links
@@ -3790,8 +5234,8 @@ RETURN id(i), m.id, m.node_type, m.name,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY id(i), m.version
 LIMIT $limit;
 
@@ -3821,8 +5265,8 @@ RETURN id(i), m.id, m.node_type, m.name,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY id(i), m.version
 LIMIT $limit;
 
@@ -3874,21 +5318,27 @@ RETURN n.id, t.name;
 
 // mark_long_text
 // :params $digest, $memory_id, $open, $seen
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (n:ConsciousnessNode {id: $memory_id})
 WHERE n.version = $seen AND n.expired_at = $open
 SET n.passages = $digest
 RETURN n.version;
 
 // members_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (g:Tag {name: $label})
 WITH g
 MATCH (s:ConsciousnessNode)-[:TAGGED]->(g)
 WITH s
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -3901,98 +5351,8 @@ WHERE score IS NOT NULL
 WITH s, score
 ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id
 LIMIT $limit
-WITH collect(s) AS starts, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH starts
-  UNWIND starts[..$expanded] AS s
-  MATCH (s)-[e:LINK]-(m)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
-  WITH s, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS m
-  RETURN 1 AS hop, null AS score, e, m
-  UNION ALL
-  WITH starts
-  UNWIND starts[..$far] AS s
-  WITH s, collect([null]) AS ways
-  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH s
-  MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
-      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND (size($speakers) = 0 OR b.speaker IN $speakers)
-      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
-      AND b.valid_at >= $began_from AND b.valid_at < $began_to
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH b, collect([s, e]) AS ways
-  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH b, way[0] AS s, way[1] AS e
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH DISTINCT s, b
-  MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
-  WITH s, b, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, b, links[place] AS e, others[place] AS m
-  RETURN 2 AS hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // memories_of
 // :params $open, $wanted
@@ -4015,9 +5375,9 @@ RETURN n.fingerprint, i.version, coalesce(i.versions, i.version),
     n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at, n.version,
     n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key, n.known_as_happened;
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id,
+    n.closed_by, n.closed_source, n.closed_key, n.known_as_happened;
 
 // memories_of_graph
 CALL db.meta.stats()
@@ -4038,9 +5398,9 @@ MATCH (n:ConsciousnessNode {id: $id})
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key, n.known_as_happened;
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id,
+    n.closed_by, n.closed_source, n.closed_key, n.known_as_happened;
 
 // memory_page
 // :params $after, $rows
@@ -4074,9 +5434,9 @@ WITH CASE WHEN carried THEN i ELSE p END AS n
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key, n.known_as_happened;
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id,
+    n.closed_by, n.closed_source, n.closed_key, n.known_as_happened;
 
 // mirror_keys
 // :params $first, $known_from, $known_to, $last, $valid_from, $valid_to
@@ -4157,8 +5517,8 @@ WITH i, m
 RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // named_by_words
 // :params $kinds, $open, $words
@@ -4298,21 +5658,97 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
 RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
 
 // near_for_tags
-// :params $ids, $k, $known_from, $known_to, $valid_from, $valid_to
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[:HAS_TRACE]->(own:Trace)
-WHERE own.embedding IS NOT NULL
-WITH n, own
-CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, own.embedding)
-YIELD node AS t, score
-MATCH (m:ConsciousnessNode)-[:HAS_TRACE]->(t)
-WHERE m.id <> n.id AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+// :params $ids, $known_from, $known_to, $near, $valid_from, $valid_to
+UNWIND range(0, size($ids) - 1) AS place
+WITH $ids[place] AS id, $near[place] AS found
+UNWIND found AS one
+MATCH (m:ConsciousnessNode {id: one[0]})
+WITH id, one, m
+WHERE m.id <> id AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
     AND m.expired_at > $known_from
     AND (m.unset IS NULL OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
-RETURN n.id, m.id, 1.0 - score, m.node_type, CASE WHEN m.speaker IS NULL THEN m.name ELSE null END,
+MATCH (m)-[:HAS_TRACE]->(t:Trace)
+WHERE coalesce(t.digest, '') = one[1]
+RETURN id, m.id, 1.0 - one[2], m.node_type, CASE WHEN m.speaker IS NULL THEN m.name ELSE null END,
     left(m.description, 4000), m.tags, m.unset;
+
+// nearest
+// :params $embedding, $k
+CALL {
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
+  YIELD node AS t, score
+  RETURN t, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32($embedding))
+  YIELD node AS t, score
+  RETURN t, score
+}
+WITH t, score
+ORDER BY score
+LIMIT $k
+MATCH (s)-[:HAS_TRACE]->(t)
+WITH DISTINCT s.id AS id, coalesce(t.digest, '') AS digest, score
+RETURN id, digest, score
+ORDER BY score
+LIMIT $k;
+
+// nearest_open
+// :params $embedding, $k
+CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
+YIELD node AS t, score
+MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+RETURN s.id, coalesce(t.digest, ''), score
+ORDER BY score
+LIMIT $k;
+
+// nearest_passages
+// :params $embedding, $k
+CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding))
+YIELD node AS t, score
+MATCH (q:Passage)-[:HAS_TRACE]->(t)
+RETURN q.memory_id, q.handle, score
+ORDER BY score
+LIMIT $k;
+
+// newest_told_now
+// :params $known_from, $known_to, $newest, $until, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
+    AND n.expired_at > $known_from AND n.node_type <> 'Generalisation' AND n.description <> ''
+    AND coalesce(n.version, 1) = 1
+WITH n
+ORDER BY n.valid_at DESC, n.created_at DESC, size(n.id) DESC, n.id DESC
+LIMIT 40
+RETURN n.id AS id, n.speaker AS speaker, coalesce(left(n.description, 1000), '') AS text, n.valid_at AS held,
+    n.created_at AS known;
+
+// newest_told_then
+// :params $known_from, $known_to, $newest, $until, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
+    AND n.expired_at > $known_from AND n.node_type <> 'Generalisation' AND n.description <> ''
+    AND coalesce(n.version, 1) = 1
+WITH n
+ORDER BY n.valid_at DESC, n.created_at DESC, size(n.id) DESC, n.id DESC
+LIMIT 40
+RETURN n.id AS id, n.speaker AS speaker, coalesce(left(n.description, 1000), '') AS text, n.valid_at AS held,
+    n.created_at AS known
+UNION ALL
+MATCH (n:PastVersion)
+WHERE id(n) >= $newest AND id(n) < $until
+WITH n
+WHERE n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
+    AND n.expired_at > $known_from AND n.node_type <> 'Generalisation' AND n.description <> ''
+    AND coalesce(n.version, 1) = 1
+WITH n
+ORDER BY n.valid_at DESC, n.created_at DESC, size(n.id) DESC, n.id DESC
+LIMIT 40
+RETURN n.id AS id, n.speaker AS speaker, coalesce(left(n.description, 1000), '') AS text, n.valid_at AS held,
+    n.created_at AS known;
 
 // node_types
 MATCH (m:ConsciousnessNode)
@@ -4321,6 +5757,15 @@ LIMIT 5000
 RETURN m.node_type, count(m) AS held
 ORDER BY held DESC, m.node_type
 LIMIT 40;
+
+// note_context
+// :params $record
+MATCH (n:ConsciousnessNode {id: $record.memory_id})
+WITH n
+LIMIT 1
+MERGE (c:ContextNote {memory_id: $record.memory_id})
+ON CREATE SET c = $record
+RETURN c.memory_id;
 
 // note_links
 // :params $ids
@@ -4401,13 +5846,61 @@ ORDER BY n.valid_at DESC, n.id
 LIMIT $limit
 RETURN n.id, n.name, n.description, n.valid_at, n.source, null;
 
+// open_vectors
+// :params $after, $rows
+MATCH (t:Trace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+OPTIONAL MATCH (n:ConsciousnessNode)-[:HAS_TRACE]->(t)
+OPTIONAL MATCH (p:PastVersion)-[:HAS_TRACE]->(t)
+RETURN id(t), coalesce(head(collect(n.id)), head(collect(p.id))), t.digest, t.embedding
+ORDER BY id(t);
+
+// own_vectors
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAS_TRACE]->(own:Trace)
+WHERE own.embedding IS NOT NULL
+RETURN n.id, own.embedding
+ORDER BY n.id;
+
+// owned_passages
+// :params $owners
+UNWIND $owners AS id
+MATCH (q:Passage {memory_id: id})
+RETURN id, q.handle;
+
+// owned_vectors
+// :params $owners
+UNWIND $owners AS id
+OPTIONAL MATCH (n:ConsciousnessNode {id: id})-[:HAS_TRACE]->(t)
+WITH id, collect(t.digest) AS own
+OPTIONAL MATCH (p:PastVersion {id: id})-[:HAS_TRACE]->(t)
+WITH id, own, collect(DISTINCT t.digest) AS past
+UNWIND (own + past) AS digest
+RETURN DISTINCT id, digest;
+
+// passage_vectors
+// :params $after, $rows
+MATCH (t:PassageTrace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+MATCH (q:Passage)-[:HAS_TRACE]->(t)
+RETURN id(t), q.memory_id, q.handle, t.embedding
+ORDER BY id(t);
+
 // passages_now
-// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
-  CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding))
-  YIELD node AS t, score
-  MATCH (q:Passage)-[:HAS_TRACE]->(t)
-  RETURN q, score, 0.0 AS words
+  UNWIND $near AS one
+  MATCH (q:Passage {handle: one[1]})
+  RETURN q, one[2] AS score, 0.0 AS words
   UNION ALL
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -4421,7 +5914,8 @@ WITH q, min(score) AS score, max(words) AS words
 MATCH (s:ConsciousnessNode {id: q.memory_id})
 WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-    AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+    AND s.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
     AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4450,11 +5944,11 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
     s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
     s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
-    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
-    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.severity, s.abstraction, s.step,
+    s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_scan_now
-// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (q:Passage)
   WITH q
@@ -4477,7 +5971,8 @@ WITH q, min(score) AS score, max(words) AS words
 MATCH (s:ConsciousnessNode {id: q.memory_id})
 WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-    AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+    AND s.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
     AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4506,11 +6001,11 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
     s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
     s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
-    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
-    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.severity, s.abstraction, s.step,
+    s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_scan_then
-// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (q:Passage)
   WITH q
@@ -4534,7 +6029,8 @@ MATCH (i:ConsciousnessNode {id: q.memory_id})
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
     AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
-    AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
+    AND p.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
     AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR p.node_type IN $node_types)
     AND (size($speakers) = 0 OR p.speaker IN $speakers)
@@ -4545,7 +6041,8 @@ WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $v
 WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
-    AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
+    AND i.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN i.emotions]) >= $emotions_needed
     AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR i.node_type IN $node_types)
     AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -4574,16 +6071,15 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
     s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
     s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
-    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
-    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.severity, s.abstraction, s.step,
+    s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_then
-// :params $began_from, $began_to, $embedding, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
-  CALL db.idx.vector.queryNodes('PassageTrace', 'embedding', $k, vecf32($embedding))
-  YIELD node AS t, score
-  MATCH (q:Passage)-[:HAS_TRACE]->(t)
-  RETURN q, score, 0.0 AS words
+  UNWIND $near AS one
+  MATCH (q:Passage {handle: one[1]})
+  RETURN q, one[2] AS score, 0.0 AS words
   UNION ALL
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -4598,7 +6094,8 @@ MATCH (i:ConsciousnessNode {id: q.memory_id})
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
     AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
-    AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
+    AND p.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
     AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR p.node_type IN $node_types)
     AND (size($speakers) = 0 OR p.speaker IN $speakers)
@@ -4609,7 +6106,8 @@ WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $v
 WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
-    AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
+    AND i.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN i.emotions]) >= $emotions_needed
     AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR i.node_type IN $node_types)
     AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -4638,11 +6136,11 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
     s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
     s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
-    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
-    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.severity, s.abstraction, s.step,
+    s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_worded_now
-// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -4654,7 +6152,8 @@ WITH q, min(score) AS score, max(words) AS words
 MATCH (s:ConsciousnessNode {id: q.memory_id})
 WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-    AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+    AND s.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
     AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -4683,11 +6182,11 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
     s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
     s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
-    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
-    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.severity, s.abstraction, s.step,
+    s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_worded_then
-// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -4700,7 +6199,8 @@ MATCH (i:ConsciousnessNode {id: q.memory_id})
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from
     AND p.created_at < $known_to AND p.expired_at > $known_from AND p.energy >= $min_energy
-    AND p.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN p.emotions)
+    AND p.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
     AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR p.node_type IN $node_types)
     AND (size($speakers) = 0 OR p.speaker IN $speakers)
@@ -4711,7 +6211,8 @@ WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $v
 WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
-    AND i.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN i.emotions)
+    AND i.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN i.emotions]) >= $emotions_needed
     AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR i.node_type IN $node_types)
     AND (size($speakers) = 0 OR i.speaker IN $speakers)
@@ -4740,8 +6241,8 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     1000) + '' + toString(size(s.description)) END, s.valid_at, s.invalid_at, s.created_at, s.expired_at,
     s.version, s.invalidation_reason, s.closed_reason, s.correction_pattern_id, s.discovery_energy, s.energy,
     s.confidence, s.emotion_vector, s.felt_quality, s.body_sensation, s.goal, s.resolution_state, s.tags,
-    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.abstraction, s.step, s.source,
-    s.author, s.episode_id, s.speaker, s.extra, s.unset;
+    s.buckets, s.aliases, s.importance, s.intensity, s.result, s.rule, s.severity, s.abstraction, s.step,
+    s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // past_link_page
 // :params $beyond, $first, $rows, $skip
@@ -4754,10 +6255,17 @@ SKIP $skip
 LIMIT $rows
 RETURN n.id, m.id, e.id, e.valid_at, e.invalid_at, e.created_at, e.expired_at;
 
-// pending
-MATCH (m:SubstrateMeta {key: 'stamp'})
-RETURN coalesce(m.pending_until, 0)
-LIMIT 1;
+// past_vectors
+// :params $after, $rows
+MATCH (t:PastTrace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+OPTIONAL MATCH (n:ConsciousnessNode)-[:HAS_TRACE]->(t)
+OPTIONAL MATCH (p:PastVersion)-[:HAS_TRACE]->(t)
+RETURN id(t), coalesce(head(collect(n.id)), head(collect(p.id))), t.digest, t.embedding
+ORDER BY id(t);
 
 // people_now
 // :params $known_from, $known_to, $own_sources, $own_speakers, $possessives, $roles, $valid_from, $valid_to
@@ -4880,12 +6388,13 @@ RETURN p.id, p.data
 ORDER BY p.id;
 
 // pools_now
-// :params $began_from, $began_to, $chance, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $chance, $emotions_needed, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4902,7 +6411,8 @@ CALL {
   WITH m, score
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4924,7 +6434,8 @@ CALL {
   WITH m, min(lot) AS lot
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4946,16 +6457,17 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // pools_then
-// :params $began_from, $began_to, $chance, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $chance, $emotions_needed, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4970,7 +6482,8 @@ CALL {
   MATCH (m:PastVersion)
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -4987,7 +6500,8 @@ CALL {
   WITH m, score
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5005,7 +6519,8 @@ CALL {
   WITH m, score
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5027,7 +6542,8 @@ CALL {
   WITH m, min(lot) AS lot
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5048,7 +6564,8 @@ CALL {
   WITH m, min(lot) AS lot
   WHERE m.valid_at < $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
-      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND m.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
       AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
@@ -5070,8 +6587,27 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// prediction
+// :params $id
+MATCH (p:Prediction)
+WHERE p.id = $id
+RETURN p.id, p.created_at, p.asked, p.told, p.answered_at, p.context_id, p.result, p.emotion;
+
+// predictions
+MATCH (p:Prediction)
+RETURN p.id, p.created_at, p.asked, p.told, p.answered_at, p.context_id, p.result, p.emotion;
+
+// present_vectors
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAS_TRACE]->(t:Trace)
+WHERE t.digest IS NOT NULL
+RETURN n.id, t.digest;
 
 // put_citizenstate
 // :params $rows
@@ -5079,7 +6615,15 @@ UNWIND $rows AS r
 CREATE (n:CitizenState)
 SET n = r.properties
 SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.properties.goal),
-    drives: intern(r.properties.drives)}
+    drives: intern(r.properties.drives), window: intern(r.properties.window),
+    focus: intern(r.properties.focus), senses: intern(r.properties.senses)}
+RETURN count(n);
+
+// put_contextnote
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:ContextNote)
+SET n = r.properties
 RETURN count(n);
 
 // put_feedback
@@ -5101,8 +6645,9 @@ SET e += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
-    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
+    resolution_state: intern(r.properties.resolution_state), severity: intern(r.properties.severity),
+    source: intern(r.properties.source), speaker: intern(r.properties.speaker),
+    step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(e);
 
 // put_memories
@@ -5115,17 +6660,18 @@ SET n += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
-    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
+    resolution_state: intern(r.properties.resolution_state), severity: intern(r.properties.severity),
+    source: intern(r.properties.source), speaker: intern(r.properties.speaker),
+    step: intern(r.properties.step), unset: intern(r.properties.unset)}
 FOREACH (v IN r.present |
   CREATE (n)-[:HAS_TRACE]->(t:Trace)
   SET t = v.properties
-  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}
+  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion), digest: v.digest}
 )
 FOREACH (v IN r.past |
   CREATE (n)-[:HAS_TRACE]->(t:PastTrace)
   SET t = v.properties
-  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}
+  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion), digest: v.digest}
 )
 FOREACH (g IN r.tags |
   MERGE (x:Tag {name: g.name})
@@ -5146,8 +6692,9 @@ SET e += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
-    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
+    resolution_state: intern(r.properties.resolution_state), severity: intern(r.properties.severity),
+    source: intern(r.properties.source), speaker: intern(r.properties.speaker),
+    step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(e);
 
 // put_paststate
@@ -5156,7 +6703,15 @@ UNWIND $rows AS r
 CREATE (n:PastState)
 SET n = r.properties
 SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.properties.goal),
-    drives: intern(r.properties.drives)}
+    drives: intern(r.properties.drives), window: intern(r.properties.window),
+    focus: intern(r.properties.focus), senses: intern(r.properties.senses)}
+RETURN count(n);
+
+// put_prediction
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:Prediction)
+SET n = r.properties
 RETURN count(n);
 
 // put_quarantine
@@ -5184,12 +6739,13 @@ SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
-    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
+    resolution_state: intern(r.properties.resolution_state), severity: intern(r.properties.severity),
+    source: intern(r.properties.source), speaker: intern(r.properties.speaker),
+    step: intern(r.properties.step), unset: intern(r.properties.unset)}
 FOREACH (v IN r.past |
   CREATE (p)-[:HAS_TRACE]->(t:PastTrace)
   SET t = v.properties
-  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}
+  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion), digest: v.digest}
 )
 RETURN count(p);
 
@@ -5204,7 +6760,15 @@ RETURN count(n);
 // :params $properties
 MATCH (m:SubstrateMeta {key: 'stamp'})
 SET m += $properties
+SET m.shifts = timestamp()
 RETURN count(m);
+
+// put_streamnote
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:StreamNote)
+SET n = r.properties
+RETURN count(n);
 
 // put_tags
 // :params $rows
@@ -5308,7 +6872,12 @@ MATCH (q:Quarantine)
 RETURN q.id, q.created_at, q.used, q.data;
 
 // re_embed
-// :params $embedding, $emotion, $id, $open, $seen
+// :params $digest, $embedding, $emotion, $id, $open, $seen
+OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
+FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
+  SET m.shifts = coalesce(m.shifts, 0) + 1
+)
+WITH 1 AS shifted
 MATCH (n:ConsciousnessNode {id: $id})
 WHERE n.version = $seen AND n.expired_at = $open
 WITH n
@@ -5316,23 +6885,25 @@ LIMIT 1
 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace)
 WITH n, collect(t) AS traces
 FOREACH (_ IN CASE WHEN size(traces) = 0 THEN [1] ELSE [] END |
-  CREATE (n)-[:HAS_TRACE]->(:Trace {embedding: vecf32($embedding), emotion: vecf32($emotion)})
+  CREATE (n)-[:HAS_TRACE]->(:Trace {embedding: vecf32($embedding), emotion: vecf32($emotion),
+      digest: $digest})
 )
 FOREACH (t IN traces |
-  SET t.embedding = vecf32($embedding)
+  SET t.embedding = vecf32($embedding), t.digest = $digest
 )
 RETURN n.version;
 
 // read_stamp
 MATCH (m:SubstrateMeta)
 RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, coalesce(m.generation, 0),
-    m.other_model, m.other_dimension, m.other_state
+    m.other_model, m.other_dimension, m.other_state, coalesce(m.likeness, 'index')
 LIMIT 1;
 
 // read_state
 MATCH (s:CitizenState)
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+    s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
+    s.last_stream_id
 LIMIT 1;
 
 // read_state_then
@@ -5341,13 +6912,15 @@ MATCH (s:CitizenState)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+    s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
+    s.last_stream_id
 UNION ALL
 MATCH (s:PastState)
 WHERE s.cell IN $cells AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
+    s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
+    s.last_stream_id;
 
 // receipts
 // :params $ids
@@ -5356,8 +6929,21 @@ MATCH (c:Receipt {command_id: id})
 RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
     c.warnings, c.recognised;
 
+// records_now
+// :params $characters, $shown
+UNWIND $shown AS one
+MATCH (i:ConsciousnessNode {id: one[0]})
+WITH one, i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.version = one[1]
+WITH one, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s
+RETURN s.id, s.version, s.name, s.created_at, s.expired_at, coalesce(s.closed_reason, s.invalidation_reason),
+    s.known_as_happened, i.version, i.name, left(coalesce(i.description, ''), $characters), i.expired_at,
+    i.invalid_at;
+
 // records_of
-// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $sources, $speakers, $touching, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $sources, $speakers, $touching, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -5369,8 +6955,9 @@ UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_fr
     AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
 WITH i, m
 WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+    AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5389,8 +6976,8 @@ RETURN held, m.id, m.node_type, m.name,
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // relate
 // :params $at, $command, $last, $open, $rows, $whole
@@ -5539,14 +7126,14 @@ FOREACH (_ IN new |
       confidence: r.confidence, emotion_vector: r.emotion_vector, felt_quality: r.felt_quality,
       body_sensation: r.body_sensation, goal: intern(r.goal), resolution_state: intern(r.resolution_state),
       tags: r.tags, buckets: r.buckets, aliases: r.aliases, importance: r.importance, intensity: r.intensity,
-      result: r.result, rule: r.rule, abstraction: r.abstraction, step: intern(r.step),
-      source: intern(r.source), author: intern(r.author), episode_id: intern(r.episode_id),
-      speaker: intern(r.speaker), extra: r.extra, unset: intern(r.unset), search_text: r.search_text,
-      name_key: r.name_key, entity_names: r.entity_names, emotions: r.emotions, terms: r.terms,
-      text_key: r.text_key, passages: r.passages, command_id: intern(r.command_id), key_id: intern(r.key_id),
-      known_as_happened: r.known_as_happened, fingerprint: r.fingerprint,
+      result: r.result, rule: r.rule, severity: intern(r.severity), abstraction: r.abstraction,
+      step: intern(r.step), source: intern(r.source), author: intern(r.author), shared_from: r.shared_from,
+      episode_id: intern(r.episode_id), speaker: intern(r.speaker), extra: r.extra, unset: intern(r.unset),
+      search_text: r.search_text, name_key: r.name_key, entity_names: r.entity_names, emotions: r.emotions,
+      terms: r.terms, text_key: r.text_key, passages: r.passages, command_id: intern(r.command_id),
+      key_id: intern(r.key_id), known_as_happened: r.known_as_happened, fingerprint: r.fingerprint,
       created_at: at + r.nth})-[:HAS_TRACE]->(:Trace {embedding: vecf32(r.embedding),
-      emotion: vecf32(r.emotion)})
+      emotion: vecf32(r.emotion), digest: r.digest})
   SET m.clock = at + $last
   FOREACH (tag IN r.tag_names |
     MERGE (t:Tag {name: tag})
@@ -5572,6 +7159,18 @@ FOREACH (p IN gone |
   DELETE p
 )
 RETURN size(gone);
+
+// replace_windows
+// :params $windows
+UNWIND $windows AS w
+OPTIONAL MATCH (p:PastState)
+WHERE p.version = w[0]
+WITH w, p
+OPTIONAL MATCH (c:CitizenState)
+WHERE c.version = w[0]
+WITH w, coalesce(p, c) AS s
+WHERE s IS NOT NULL
+SET s.window = w[1];
 
 // resolve_names
 // :params $keys, $names
@@ -5618,6 +7217,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -5638,6 +7239,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -5755,11 +7358,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5800,6 +7403,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -5820,6 +7425,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -5842,8 +7449,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5886,8 +7494,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5947,8 +7556,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -5964,8 +7574,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -5992,6 +7602,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -6012,6 +7624,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -6129,11 +7743,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -6174,6 +7788,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -6194,6 +7810,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -6216,8 +7834,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6260,8 +7879,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6321,8 +7941,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6338,11 +7959,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_fitting_now
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $nearest, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -6376,7 +7997,7 @@ CALL {
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
   ORDER BY score, s.id, s.version
-  LIMIT $near
+  LIMIT $nearest
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6388,6 +8009,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -6409,6 +8032,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -6526,11 +8151,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $nearest, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -6584,7 +8209,7 @@ CALL {
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
   ORDER BY score, s.id, s.version
-  LIMIT $near
+  LIMIT $nearest
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6605,7 +8230,7 @@ CALL {
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
   ORDER BY score, s.id, s.version
-  LIMIT $near
+  LIMIT $nearest
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6617,6 +8242,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -6638,6 +8265,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -6660,8 +8289,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6704,8 +8334,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6765,8 +8396,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -6782,11 +8414,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_now
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -6806,9 +8438,9 @@ CALL {
   WITH records[place] AS s, places[place] AS i, 2.0 AS score
   RETURN s, i, score
   UNION ALL
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  UNWIND $near AS one
+  MATCH (s:ConsciousnessNode {id: one[0]})
+  WITH s, one
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
@@ -6818,6 +8450,9 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  MATCH (s)-[:HAS_TRACE]->(t:Trace)
+  WHERE coalesce(t.digest, '') = one[1]
+  WITH s, one[2] AS score
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -6829,6 +8464,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -6850,6 +8487,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -6967,11 +8606,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_then
-// :params $began_from, $began_to, $emotion, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $far, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -7011,9 +8650,14 @@ CALL {
   WITH records[place] AS s, places[place] AS i, 2.0 AS score
   RETURN s, i, score
   UNION ALL
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  UNWIND $near AS one
+  WITH one[0] AS id, collect(one) AS found
+  MATCH (i:ConsciousnessNode {id: id})
+  WITH i, found
+  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+  WITH i, found, collect(p) AS past
+  UNWIND (past + [i]) AS s
+  WITH s, i, found
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
@@ -7023,39 +8667,10 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH s, s AS i, score
-  WHERE score <= $far
-  RETURN s, i, score
-  UNION ALL
-  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score
+  WHERE score IS NOT NULL
   WITH s, i, score
-  WHERE score <= $far
-  RETURN s, i, score
-  UNION ALL
-  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
 }
@@ -7066,6 +8681,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -7087,6 +8704,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -7109,8 +8728,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7153,8 +8773,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7214,8 +8835,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7231,8 +8853,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_fitting_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -7259,6 +8881,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -7280,6 +8904,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -7397,11 +9023,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -7442,6 +9068,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -7463,6 +9091,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -7485,8 +9115,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7529,8 +9160,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7590,8 +9222,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7607,8 +9240,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $recent_from, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -7635,6 +9268,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -7656,6 +9291,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -7773,11 +9410,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -7818,6 +9455,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -7839,6 +9478,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -7861,8 +9502,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7905,8 +9547,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7966,8 +9609,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -7983,8 +9627,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_fitting_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -8014,6 +9658,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -8035,6 +9681,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -8152,11 +9800,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_fitting_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -8203,6 +9851,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -8224,6 +9874,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -8246,8 +9898,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8290,8 +9943,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8351,8 +10005,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8368,8 +10023,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_now
 // :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -8399,6 +10054,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -8420,6 +10077,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -8537,11 +10196,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_then
-// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $emotions_needed, $episodes, $felt_far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -8588,6 +10247,8 @@ WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.
 WITH s, i, score, count(e) AS ways
 OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+    AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from)
 WITH s, i, score, collect(p) AS once
 UNWIND (once + [s]) AS f
 MATCH (f)-[:HAS_TRACE]->(t)
@@ -8609,6 +10270,8 @@ CALL {
   WITH DISTINCT i
   MATCH (i)-[:HAD]->(p:PastVersion)
   WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+      AND NOT (p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from)
   RETURN -1 AS hop, null AS score, null AS e, p AS m
   UNION ALL
   WITH identities
@@ -8631,8 +10294,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8675,8 +10339,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8736,8 +10401,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -8753,11 +10419,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -8844,8 +10510,10 @@ CALL {
   WITH s AS i
   RETURN i
   UNION ALL
-  UNWIND $feelings AS v
+  UNWIND $felt_names AS name
   MATCH (s:ConsciousnessNode)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
       AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
@@ -8854,9 +10522,11 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH v, s
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
   MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, vec.cosineDistance(t.emotion, vecf32(v)) AS score
+  WITH s, vec.cosineDistance(t.emotion, vecf32($feeling)) AS score
   ORDER BY score, s.id, s.version
   LIMIT $pool
   WITH s AS i
@@ -8927,12 +10597,12 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -9033,8 +10703,10 @@ CALL {
   WITH i
   RETURN i
   UNION ALL
-  UNWIND $feelings AS v
+  UNWIND $felt_names AS name
   MATCH (s:ConsciousnessNode)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
       AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
@@ -9043,16 +10715,20 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH v, s
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
   MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, vec.cosineDistance(t.emotion, vecf32(v)) AS score
+  WITH s, vec.cosineDistance(t.emotion, vecf32($feeling)) AS score
   ORDER BY score, s.id, s.version
   LIMIT $pool
   WITH s AS i
   RETURN i
   UNION ALL
-  UNWIND $feelings AS v
+  UNWIND $felt_names AS name
   MATCH (s:PastVersion)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
       AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
@@ -9061,9 +10737,11 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH v, s
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
   MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, vec.cosineDistance(t.emotion, vecf32(v)) AS score
+  WITH s, vec.cosineDistance(t.emotion, vecf32($feeling)) AS score
   ORDER BY score, s.id, s.version
   LIMIT $pool
   WITH s
@@ -9179,12 +10857,12 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -9253,38 +10931,45 @@ CALL {
   WITH s AS i
   RETURN i
   UNION ALL
-  UNWIND $embeddings AS v
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
-      AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR i.node_type IN $node_types)
-      AND (size($speakers) = 0 OR i.speaker IN $speakers)
-      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
-      AND i.valid_at >= $began_from AND i.valid_at < $began_to
-      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
-  WITH i, score
+  UNWIND $near AS one
+  MATCH (s:ConsciousnessNode {id: one[0]})
+  WITH s, one
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  MATCH (s)-[:HAS_TRACE]->(t:Trace)
+  WHERE coalesce(t.digest, '') = one[1]
+  WITH s, one[2] AS score
+  WITH s AS i, score
   ORDER BY score, i.id
   LIMIT $pool
   RETURN i
   UNION ALL
-  UNWIND $feelings AS v
-  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
-      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
-      AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR i.node_type IN $node_types)
-      AND (size($speakers) = 0 OR i.speaker IN $speakers)
-      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
-      AND i.valid_at >= $began_from AND i.valid_at < $began_to
-      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
-  WITH i, score
-  ORDER BY score, i.id
+  UNWIND $felt_names AS name
+  MATCH (s:ConsciousnessNode)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($feeling)) AS score
+  ORDER BY score, s.id, s.version
   LIMIT $pool
+  WITH s AS i
   RETURN i
   UNION ALL
   MATCH (m:ConsciousnessNode)
@@ -9352,12 +11037,12 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feelings, $generalised, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -9420,58 +11105,57 @@ CALL {
   WITH s AS i
   RETURN i
   UNION ALL
-  UNWIND $embeddings AS v
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WITH i, score
+  UNWIND $near AS one
+  MATCH (i:ConsciousnessNode {id: one[0]})
+  WITH i, min(one[2]) AS score
   ORDER BY score, i.id
   LIMIT $pool
   RETURN i
   UNION ALL
-  UNWIND $embeddings AS v
-  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WITH i, score
-  ORDER BY score, i.id
+  UNWIND $felt_names AS name
+  MATCH (s:ConsciousnessNode)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($feeling)) AS score
+  ORDER BY score, s.id, s.version
   LIMIT $pool
+  WITH s AS i
   RETURN i
   UNION ALL
-  UNWIND $embeddings AS v
-  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAD]->(:PastVersion)-[:HAS_TRACE]->(t)
-  WITH i, score
-  ORDER BY score, i.id
+  UNWIND $felt_names AS name
+  MATCH (s:PastVersion)
+  WHERE name IN s.emotions
+  WITH DISTINCT s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 2000
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, vec.cosineDistance(t.emotion, vecf32($feeling)) AS score
+  ORDER BY score, s.id, s.version
   LIMIT $pool
-  RETURN i
-  UNION ALL
-  UNWIND $feelings AS v
-  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WITH i, score
-  ORDER BY score, i.id
-  LIMIT $pool
-  RETURN i
-  UNION ALL
-  UNWIND $feelings AS v
-  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WITH i, score
-  ORDER BY score, i.id
-  LIMIT $pool
-  RETURN i
-  UNION ALL
-  UNWIND $feelings AS v
-  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32(v))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAD]->(:PastVersion)-[:HAS_TRACE]->(t)
-  WITH i, score
-  ORDER BY score, i.id
-  LIMIT $pool
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH i
   RETURN i
   UNION ALL
   CALL db.idx.fulltext.queryNodes('PastVersion', $words)
@@ -9582,8 +11266,8 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // rest_index
@@ -9628,6 +11312,61 @@ SET c += $receipt, c.created_at = at, m.clock = at
 DELETE e
 RETURN at;
 
+// rule_checks
+MATCH (k:RuleCheck)
+RETURN k.rule_id, k.graph, k.action_key, k.checked, k.blocked, k.overridden, k.streak, k.blocked_at;
+
+// rules_at_nodes
+// :params $keys, $known_from, $known_to, $valid_from, $valid_to
+MATCH (o:ConsciousnessNode)
+WHERE o.name_key IN $keys
+WITH o
+MATCH (o)-[e:LINK|PAST_LINK]-(s:ConsciousnessNode)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND s.rule > ''
+RETURN s.id, count(DISTINCT o)
+LIMIT 1000;
+
+// rules_now
+// :params $embedding, $known_from, $known_to, $limit, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.rule > ''
+WITH s
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+WITH s
+ORDER BY s.valid_at DESC, s.id
+LIMIT $limit
+OPTIONAL MATCH (s)-[:HAS_TRACE]->(t)
+WITH s, 1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
+RETURN s.id, s.version, s.name, s.speaker, left(s.description, 100), s.rule, s.severity, s.source, s.author,
+    s.result, s.valid_at, s.created_at, s.emotions, alike;
+
+// rules_then
+// :params $embedding, $known_from, $known_to, $limit, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from
+  RETURN s
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from
+  RETURN s
+}
+WITH s
+ORDER BY s.valid_at DESC, s.id
+LIMIT $limit
+OPTIONAL MATCH (s)-[:HAS_TRACE]->(t)
+WITH s, 1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
+RETURN s.id, s.version, s.name, s.speaker, left(s.description, 100), s.rule, s.severity, s.source, s.author,
+    s.result, s.valid_at, s.created_at, s.emotions, alike;
+
 // saying
 // :params $keys, $now, $open
 UNWIND $keys AS key
@@ -9637,19 +11376,20 @@ WHERE n.expired_at = $open AND n.valid_at <= $now AND n.invalid_at > $now
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
-    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
-    n.closed_key, n.known_as_happened
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.severity, n.abstraction, n.step,
+    n.source, n.author, n.shared_from, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id,
+    n.closed_by, n.closed_source, n.closed_key, n.known_as_happened
 ORDER BY n.created_at, n.id
 LIMIT 1000;
 
 // scan_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9662,107 +11402,18 @@ WHERE score IS NOT NULL
 WITH s, score
 ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id
 LIMIT $limit
-WITH collect(s) AS starts, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH starts
-  UNWIND starts[..$expanded] AS s
-  MATCH (s)-[e:LINK]-(m)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
-  WITH s, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS m
-  RETURN 1 AS hop, null AS score, e, m
-  UNION ALL
-  WITH starts
-  UNWIND starts[..$far] AS s
-  WITH s, collect([null]) AS ways
-  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH s
-  MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
-      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND (size($speakers) = 0 OR b.speaker IN $speakers)
-      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
-      AND b.valid_at >= $began_from AND b.valid_at < $began_to
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH b, collect([s, e]) AS ways
-  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH b, way[0] AS s, way[1] AS e
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH DISTINCT s, b
-  MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
-  WITH s, b, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, b, links[place] AS e, others[place] AS m
-  RETURN 2 AS hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // scan_then
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9773,8 +11424,9 @@ CALL {
   MATCH (s:PastVersion)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
@@ -9813,8 +11465,9 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -9823,7 +11476,8 @@ CALL {
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
-      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
       AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
@@ -9872,8 +11526,9 @@ CALL {
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -9882,7 +11537,8 @@ CALL {
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
-      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND b.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN b.emotions]) >= $emotions_needed
       AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
@@ -9904,8 +11560,9 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -9914,7 +11571,8 @@ CALL {
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
-      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
       AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
@@ -9940,8 +11598,86 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// selves_now
+// :params $keys, $known_from, $known_to, $self, $valid_from, $valid_to
+CALL {
+  MATCH (n:ConsciousnessNode {id: $self})
+  RETURN n
+  UNION
+  MATCH (n:ConsciousnessNode)
+  WHERE n.name_key IN $keys
+  RETURN n
+}
+WITH DISTINCT n
+WITH n, n AS was
+WHERE was.valid_at + 0 < $valid_to AND was.invalid_at > $valid_from AND was.created_at < $known_to
+    AND was.expired_at > $known_from
+MATCH (j:ConsciousnessNode)-[e:LINK]->(n)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND j.id <> n.id AND j.node_type <> 'Generalisation'
+WITH DISTINCT n, was, j
+WITH n, was, j, j AS m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN n.id, was.name, was.node_type, was.unset, count(DISTINCT m.id) AS appearances
+ORDER BY appearances DESC, n.id
+LIMIT 8;
+
+// selves_then
+// :params $keys, $known_from, $known_to, $self, $valid_from, $valid_to
+CALL {
+  MATCH (n:ConsciousnessNode {id: $self})
+  RETURN n
+  UNION
+  MATCH (n:ConsciousnessNode)
+  WHERE n.name_key IN $keys
+  RETURN n
+}
+WITH DISTINCT n
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, collect(p) AS past
+UNWIND (past + CASE WHEN n.valid_at + 0 < $valid_to AND n.invalid_at > $valid_from
+    AND n.created_at < $known_to AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
+WITH n, was
+WHERE was.valid_at + 0 < $valid_to AND was.invalid_at > $valid_from AND was.created_at < $known_to
+    AND was.expired_at > $known_from
+MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND j.id <> n.id AND j.node_type <> 'Generalisation'
+WITH DISTINCT n, was, j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, was, j, collect(p) AS past
+UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+    AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+WITH n, was, j, m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN n.id, was.name, was.node_type, was.unset, count(DISTINCT m.id) AS appearances
+ORDER BY appearances DESC, n.id
+LIMIT 8;
+
+// set_digests_pasttrace
+// :params $rows
+UNWIND $rows AS r
+MATCH (t:PastTrace)
+WHERE id(t) = r[0]
+SET t.digest = r[1]
+RETURN count(t);
+
+// set_digests_trace
+// :params $rows
+UNWIND $rows AS r
+MATCH (t:Trace)
+WHERE id(t) = r[0]
+SET t.digest = r[1]
+RETURN count(t);
 
 // set_policy
 // :params $at, $data, $id
@@ -9949,12 +11685,295 @@ MERGE (p:RetentionPolicy {id: $id})
 SET p.data = $data, p.created_at = $at
 RETURN p.id;
 
+// set_sets
+MATCH (m:SubstrateMeta {key: 'stamp'})
+SET m.likeness = 'sets'
+RETURN m.likeness;
+
 // set_version
 // :params $number
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE m.schema_version = $number - 1
 SET m.schema_version = $number
 RETURN m.schema_version;
+
+// shape_alike_now
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i, i AS m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN m.id, m.node_type, m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY m.id, m.version;
+
+// shape_alike_then
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN m.id, m.node_type, m.name, CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY m.id, m.version;
+
+// shape_candidates_now
+// :params $began_from, $began_to, $emotions, $episodes, $generalised, $known_from, $known_to, $labels, $near_emotions, $near_states, $newest, $node_types, $result, $sources, $speakers, $states, $types, $unfiltered, $until, $valid_from, $valid_to
+CALL {
+  MATCH (i:ConsciousnessNode)
+  WHERE i.resolution_state IN $states
+  WITH i
+  LIMIT 20000
+  WITH i
+  WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+  WITH i,
+      CASE WHEN i.resolution_state IN $states THEN 1 ELSE 0 END + CASE WHEN toLower(i.result) = $result THEN 1 ELSE 0 END + size([x IN coalesce(i.emotions, []) WHERE x IN $emotions]) AS alike
+  ORDER BY alike DESC, i.valid_at DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  UNWIND $emotions AS name
+  MATCH (i:ConsciousnessNode)
+  WHERE name IN i.emotions
+  WITH DISTINCT i
+  ORDER BY i.valid_at DESC, i.id
+  LIMIT 2000
+  WITH i
+  WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+  WITH i,
+      CASE WHEN i.resolution_state IN $states THEN 1 ELSE 0 END + CASE WHEN toLower(i.result) = $result THEN 1 ELSE 0 END + size([x IN coalesce(i.emotions, []) WHERE x IN $emotions]) AS alike
+  ORDER BY alike DESC, i.valid_at DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  MATCH (x:ConsciousnessNode)
+  WHERE x.resolution_state IN $near_states
+  WITH x
+  LIMIT 2000
+  MATCH (x)-[e:LINK]-(i:ConsciousnessNode)
+  WHERE e.relation_type IN $types AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, count(e) AS shared
+  ORDER BY shared DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  UNWIND $near_emotions AS name
+  MATCH (x:ConsciousnessNode)
+  WHERE name IN x.emotions
+  WITH DISTINCT x
+  ORDER BY x.valid_at DESC, x.id
+  LIMIT 100
+  WITH DISTINCT x
+  MATCH (x)-[e:LINK]-(i:ConsciousnessNode)
+  WHERE e.relation_type IN $types AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, count(e) AS shared
+  ORDER BY shared DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE id(i) >= $newest AND id(i) < $until
+  WITH i
+  WHERE i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from AND (i.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR i.node_type IN $node_types)
+      AND (size($speakers) = 0 OR i.speaker IN $speakers)
+      AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
+      AND i.valid_at >= $began_from AND i.valid_at < $began_to
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+  WITH i,
+      CASE WHEN i.resolution_state IN $states THEN 1 ELSE 0 END + CASE WHEN toLower(i.result) = $result THEN 1 ELSE 0 END + size([x IN coalesce(i.emotions, []) WHERE x IN $emotions]) AS alike
+  ORDER BY alike DESC, i.valid_at DESC, i.id
+  LIMIT 600
+  RETURN i
+}
+WITH DISTINCT i
+WITH i, i AS m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.node_type <> 'Session'
+RETURN DISTINCT i.id
+ORDER BY i.id;
+
+// shape_candidates_then
+// :params $began_from, $began_to, $emotions, $episodes, $generalised, $known_from, $known_to, $labels, $near_emotions, $near_states, $newest, $node_types, $result, $sources, $speakers, $states, $types, $unfiltered, $until, $valid_from, $valid_to
+CALL {
+  MATCH (i:ConsciousnessNode)
+  WHERE i.resolution_state IN $states
+  WITH i
+  LIMIT 20000
+  WITH i
+  WHERE i.id IS NOT NULL
+  WITH i,
+      CASE WHEN i.resolution_state IN $states THEN 1 ELSE 0 END + CASE WHEN toLower(i.result) = $result THEN 1 ELSE 0 END + size([x IN coalesce(i.emotions, []) WHERE x IN $emotions]) AS alike
+  ORDER BY alike DESC, i.valid_at DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  UNWIND $emotions AS name
+  MATCH (i:ConsciousnessNode)
+  WHERE name IN i.emotions
+  WITH DISTINCT i
+  ORDER BY i.valid_at DESC, i.id
+  LIMIT 2000
+  WITH i
+  WHERE i.id IS NOT NULL
+  WITH i,
+      CASE WHEN i.resolution_state IN $states THEN 1 ELSE 0 END + CASE WHEN toLower(i.result) = $result THEN 1 ELSE 0 END + size([x IN coalesce(i.emotions, []) WHERE x IN $emotions]) AS alike
+  ORDER BY alike DESC, i.valid_at DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  MATCH (x:ConsciousnessNode)
+  WHERE x.resolution_state IN $near_states
+  WITH x
+  LIMIT 2000
+  MATCH (x)-[e:LINK|PAST_LINK]-(i:ConsciousnessNode)
+  WHERE e.relation_type IN $types AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, count(e) AS shared
+  ORDER BY shared DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  UNWIND $near_emotions AS name
+  MATCH (x:ConsciousnessNode)
+  WHERE name IN x.emotions
+  WITH DISTINCT x
+  ORDER BY x.valid_at DESC, x.id
+  LIMIT 100
+  WITH DISTINCT x
+  MATCH (x)-[e:LINK|PAST_LINK]-(i:ConsciousnessNode)
+  WHERE e.relation_type IN $types AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, count(e) AS shared
+  ORDER BY shared DESC, i.id
+  LIMIT 200
+  RETURN i
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE id(i) >= $newest AND id(i) < $until
+  WITH i
+  WHERE i.id IS NOT NULL
+  WITH i,
+      CASE WHEN i.resolution_state IN $states THEN 1 ELSE 0 END + CASE WHEN toLower(i.result) = $result THEN 1 ELSE 0 END + size([x IN coalesce(i.emotions, []) WHERE x IN $emotions]) AS alike
+  ORDER BY alike DESC, i.valid_at DESC, i.id
+  LIMIT 600
+  RETURN i
+  UNION ALL
+  MATCH (p:PastVersion)
+  WHERE p.resolution_state IN $states
+  WITH p
+  LIMIT 20000
+  MATCH (i:ConsciousnessNode)-[:HAD]->(p)
+  WITH DISTINCT i
+  WITH i
+  WHERE i.id IS NOT NULL
+  WITH i,
+      CASE WHEN i.resolution_state IN $states THEN 1 ELSE 0 END + CASE WHEN toLower(i.result) = $result THEN 1 ELSE 0 END + size([x IN coalesce(i.emotions, []) WHERE x IN $emotions]) AS alike
+  ORDER BY alike DESC, i.valid_at DESC, i.id
+  LIMIT 200
+  RETURN i
+}
+WITH DISTINCT i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.node_type <> 'Session'
+RETURN DISTINCT i.id
+ORDER BY i.id;
+
+// shape_marks_now
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i, i AS m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN m.id, m.resolution_state, m.result, string.join(coalesce(m.emotions, []), '|'), m.valid_at
+ORDER BY m.id, m.version;
+
+// shape_marks_then
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN m.id, m.resolution_state, m.result, string.join(coalesce(m.emotions, []), '|'), m.valid_at
+ORDER BY m.id, m.version;
+
+// shape_steps_now
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+WHERE held < 64
+MATCH (s)-[e:LINK]-(o:ConsciousnessNode)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+RETURN DISTINCT s.id, CASE WHEN startNode(e).id = s.id THEN 1 ELSE 0 END, e.relation_type, o.id;
+
+// shape_steps_then
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s, indegree(s, ['LINK', 'PAST_LINK']) + outdegree(s, ['LINK', 'PAST_LINK']) AS held
+WHERE held < 64
+MATCH (s)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+RETURN DISTINCT s.id, CASE WHEN startNode(e).id = s.id THEN 1 ELSE 0 END, e.relation_type, o.id;
 
 // share_traces
 // :params $rows
@@ -9972,9 +11991,46 @@ SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
-    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
+    resolution_state: intern(r.properties.resolution_state), severity: intern(r.properties.severity),
+    source: intern(r.properties.source), speaker: intern(r.properties.speaker),
+    step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(p);
+
+// shared_links_at
+// :params $id, $known_from, $known_to, $links, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode {id: $id})-[e:LINK]-(m:ConsciousnessNode)
+WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
+    AND m.created_at < $known_to AND m.expired_at > $known_from
+WITH DISTINCT e
+ORDER BY e.energy * e.confidence DESC, e.id
+LIMIT $links
+RETURN startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence,
+    e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.known_as_happened;
+
+// sharing_ids_of
+// :params $after, $episode, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND ($episode = '' OR n.episode_id = $episode)
+WITH n
+LIMIT $rows
+RETURN id(n), n.id;
+
+// situation
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), coalesce(m.clock, 0), coalesce(m.shifts, 0),
+    coalesce(m.created_at, 0), coalesce(m.generation, 0)
+LIMIT 1;
+
+// stamp_erased
+// :params $at
+MATCH (m:SubstrateMeta {key: 'stamp'})
+SET m.erased_at = CASE WHEN $at > coalesce(m.erased_at, 0) THEN $at ELSE m.erased_at END
+RETURN m.erased_at;
 
 // stamp_revaluations
 // :params $at, $rows, $run, $waiting
@@ -9993,12 +12049,14 @@ RETURN a.memory_id;
 MATCH (s:PastState)
 WHERE s.version >= $first AND s.version < $beyond
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+    s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
+    s.last_stream_id
 UNION ALL
 MATCH (s:CitizenState)
 WHERE s.version >= $first AND s.version < $beyond
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id;
+    s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
+    s.last_stream_id;
 
 // stated_now
 // :params $known_from, $known_to, $self, $valid_from, $valid_to
@@ -10038,8 +12096,21 @@ LIMIT 200;
 MATCH (s:PastState)
 WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
-    s.emotion_vector, s.goal, s.drives, s.last_stream_id
+    s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
+    s.last_stream_id
 LIMIT $rows;
+
+// states_showing
+// :params $beyond, $first, $ids
+MATCH (s:PastState)
+WHERE s.version >= $first AND s.version < $beyond AND s.window IS NOT NULL
+    AND any(one IN $ids WHERE s.window CONTAINS one)
+RETURN s.version, s.window
+UNION ALL
+MATCH (s:CitizenState)
+WHERE s.version >= $first AND s.version < $beyond AND s.window IS NOT NULL
+    AND any(one IN $ids WHERE s.window CONTAINS one)
+RETURN s.version, s.window;
 
 // steps_between
 // :params $before, $embedding, $far, $limit, $open, $opened, $since, $speaker
@@ -10078,6 +12149,55 @@ WHERE p.passages = q.digest
 WITH last, q, n, count(p) AS past
 WHERE n IS NULL OR (past = 0 AND coalesce(n.passages, -1) <> q.digest)
 RETURN last, q.memory_id, count(q);
+
+// stream_note
+// :params $id
+MATCH (s:StreamNote)
+WHERE s.id = $id
+RETURN s.id, s.at, s.data
+LIMIT 1;
+
+// stream_notes
+// :params $before, $rows, $until
+MATCH (s:StreamNote)
+WHERE s.at <= $until AND (s.at + 0 < $until OR s.id + '' < $before)
+WITH s
+ORDER BY s.at DESC, s.id DESC
+LIMIT $rows
+RETURN s.id, s.at, s.data;
+
+// strongest_links_around
+// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s
+MATCH (s)-[e:LINK]-(m)
+WHERE (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND e.valid_at < $until AND e.invalid_at > $from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at < $until
+    AND m.invalid_at > $from AND m.created_at < $known_to AND m.expired_at > $known_from
+    AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+    AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+WITH s, e, m
+ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+LIMIT 24
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
+    e.invalid_at AS c6, e.created_at AS c7, e.expired_at AS c8, m.id AS c9, m.version AS c10,
+    m.created_at AS c11, m.expired_at AS c12, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c13,
+    m.valid_at AS c14, m.invalid_at AS c15, null AS c16;
 
 // surroundings_now
 // :params $known_from, $known_to, $near, $shown, $valid_from, $valid_to
@@ -10211,6 +12331,54 @@ SET f = $record
 SET f.created_at = at, m.clock = at, m.feedback_at = at
 RETURN at;
 
+// temperament_now
+// :params $known_from, $known_to, $last, $own_sources, $own_speakers, $valid_from, $valid_to
+UNWIND range(0, 11) AS place
+CALL {
+  WITH place
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= $last - (place + 1) * 2592000000000 AND m.valid_at < $last - place * 2592000000000
+      AND m.emotions IS NOT NULL AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
+      AND ((m.speaker IS NULL AND m.source IN $own_sources)
+      OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
+  RETURN m
+  LIMIT 2000
+}
+UNWIND ([e IN m.emotions | e] + ['']) AS emotion
+WITH place, emotion, count(m) AS memories
+RETURN place, emotion, memories
+ORDER BY place DESC, memories DESC, emotion;
+
+// temperament_then
+// :params $known_from, $known_to, $last, $own_sources, $own_speakers, $valid_from, $valid_to
+UNWIND range(0, 11) AS place
+CALL {
+  WITH place
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= $last - (place + 1) * 2592000000000 AND m.valid_at < $last - place * 2592000000000
+      AND m.emotions IS NOT NULL AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
+      AND ((m.speaker IS NULL AND m.source IN $own_sources)
+      OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
+  RETURN m
+  LIMIT 2000
+  UNION ALL
+  WITH place
+  MATCH (m:PastVersion)
+  WHERE m.valid_at >= $last - (place + 1) * 2592000000000 AND m.valid_at < $last - place * 2592000000000
+      AND m.emotions IS NOT NULL AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
+      AND ((m.speaker IS NULL AND m.source IN $own_sources)
+      OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
+  RETURN m
+  LIMIT 2000
+}
+UNWIND ([e IN m.emotions | e] + ['']) AS emotion
+WITH place, emotion, count(m) AS memories
+RETURN place, emotion, memories
+ORDER BY place DESC, memories DESC, emotion;
+
 // texts_with
 // :params $but, $kinds, $open, $roles, $sources, $words
 UNWIND $words AS w
@@ -10237,10 +12405,10 @@ MATCH (j:ConsciousnessNode)
 WHERE id(j) = place
 WITH i, j
 WHERE j.episode_id = i.episode_id
-WITH i, j AS s
+WITH i, j, j AS s
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
-WITH i, s
+WITH i, j, s
 WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
     AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -10248,8 +12416,8 @@ WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-WITH i, s
-ORDER BY id(s), s.version
+WITH i, j, s
+ORDER BY id(j), s.version
 WITH i, collect(s)[..8] AS said
 UNWIND said AS m
 WITH DISTINCT m, null AS e
@@ -10262,8 +12430,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_after_then
 // :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -10281,7 +12449,7 @@ WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at
 WITH i, j, collect(p) AS past
 UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
     AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
-WITH i, s
+WITH i, j, s
 WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
     AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
@@ -10289,8 +12457,8 @@ WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-WITH i, s
-ORDER BY id(s), s.version
+WITH i, j, s
+ORDER BY id(j), s.version
 WITH i, collect(s)[..8] AS said
 UNWIND said AS m
 WITH DISTINCT m, null AS e
@@ -10303,8 +12471,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_by
 // :params $ids
@@ -10317,12 +12485,13 @@ UNWIND past + [n] AS r
 RETURN r.name, left(r.description, 4000), r.tags;
 
 // told_earlier
-// :params $ids, $known_to, $open, $valid_to
+// :params $ids, $known_from, $known_to, $open, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
 MATCH (i)-[:HAD]->(p:PastVersion)
-WHERE p.created_at < $known_to AND p.valid_at < $valid_to
+WHERE p.created_at < $known_to AND p.valid_at < $valid_to AND NOT (p.valid_at + 0 < $valid_to
+    AND p.invalid_at > $valid_from AND p.created_at < $known_to AND p.expired_at > $known_from)
 RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END);
 
 // told_lately_now
@@ -10370,8 +12539,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_lately_then
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
@@ -10450,8 +12619,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_solved_now
 // :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -10461,10 +12630,10 @@ WITH i
 MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
 WHERE e.relation_type = 'RESOLVED_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
     AND e.created_at < $known_to AND e.expired_at > $known_from
-WITH e, j AS s
+WITH e, j, j AS s
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from
-WITH e, s
+WITH e, j, s
 WHERE (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -10472,7 +12641,7 @@ WHERE (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
 WITH e, s AS m
-ORDER BY e.valid_at DESC, e.id
+ORDER BY e.valid_at DESC, e.id, m.version
 LIMIT 40
 RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate,
     e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
@@ -10483,8 +12652,8 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // told_solved_then
 // :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -10500,7 +12669,7 @@ WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at
 WITH e, j, collect(p) AS past
 UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
     AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS s
-WITH e, s
+WITH e, j, s
 WHERE (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
@@ -10508,7 +12677,7 @@ WHERE (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
 WITH e, s AS m
-ORDER BY e.valid_at DESC, e.id
+ORDER BY e.valid_at DESC, e.id, m.version
 LIMIT 40
 RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate,
     e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
@@ -10519,8 +12688,8 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // trace
 // :params $dimension, $model, $open, $rows
@@ -10534,10 +12703,12 @@ MATCH (n:ConsciousnessNode {id: r.id})
 WHERE n.version = r.version AND n.created_at = r.created_at AND outdegree(n, 'HAS_TRACE_B') = 0
 WITH r, n
 FOREACH (_ IN CASE WHEN n.expired_at = $open THEN [1] ELSE [] END |
-  CREATE (n)-[:HAS_TRACE_B]->(:TraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)})
+  CREATE (n)-[:HAS_TRACE_B]->(:TraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion),
+      digest: r.digest})
 )
 FOREACH (_ IN CASE WHEN n.expired_at = $open THEN [] ELSE [1] END |
-  CREATE (n)-[:HAS_TRACE_B]->(:PastTraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)})
+  CREATE (n)-[:HAS_TRACE_B]->(:PastTraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion),
+      digest: r.digest})
 )
 RETURN count(n);
 
@@ -10567,7 +12738,7 @@ UNWIND r.owners AS owner
 MATCH (n:PastVersion {id: owner.id})
 WHERE n.version = owner.version AND n.created_at = owner.created_at AND outdegree(n, 'HAS_TRACE_B') = 0
 WITH r.number AS number, r, collect(n) AS owners
-CREATE (t:PastTraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)})
+CREATE (t:PastTraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion), digest: r.digest})
 FOREACH (n IN owners |
   CREATE (n)-[:HAS_TRACE_B]->(t)
 )
@@ -10617,15 +12788,15 @@ FOREACH (r IN $new |
   CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace)
   SET n = r.content
   SET n += {node_type: intern(r.content.node_type), goal: intern(r.content.goal),
-      resolution_state: intern(r.content.resolution_state), step: intern(r.content.step),
-      source: intern(r.content.source), author: intern(r.content.author),
+      resolution_state: intern(r.content.resolution_state), severity: intern(r.content.severity),
+      step: intern(r.content.step), source: intern(r.content.source), author: intern(r.content.author),
       episode_id: intern(r.content.episode_id), speaker: intern(r.content.speaker),
       unset: intern(r.content.unset)}
   SET n += r.marks, n.created_at = CASE WHEN r.marks.created_at < $at
       OR r.marks.created_at = $open THEN r.marks.created_at ELSE r.marks.created_at + later END,
       n.expired_at = CASE WHEN r.marks.expired_at < $at
       OR r.marks.expired_at = $open THEN r.marks.expired_at ELSE r.marks.expired_at + later END
-  SET t += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding)} END
+  SET t += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding), digest: r.digest} END
   SET t.emotion = vecf32(r.emotion)
 )
 WITH m, at, later
@@ -10643,7 +12814,7 @@ CALL {
   WITH later, r, n, now + before AS bases, CASE WHEN size(now) = 1 THEN nows ELSE befores END AS traces
   CREATE (p:PastTrace)
   SET p = CASE WHEN r.of = 0 OR size(traces) = 0 THEN {} ELSE properties(traces[0]) END
-  SET p += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding)} END
+  SET p += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding), digest: r.digest} END
   SET p += CASE WHEN r.felt THEN {emotion: vecf32(r.emotion)} ELSE {} END
   FOREACH (one IN r.records |
     CREATE (n)-[:HAD]->(q:PastVersion)-[:HAS_TRACE]->(p)
@@ -10693,7 +12864,7 @@ CALL {
       n.expired_at = CASE WHEN r.marks.expired_at < $at
       OR r.marks.expired_at = $open THEN r.marks.expired_at ELSE r.marks.expired_at + later END
   SET t = CASE WHEN r.of = 0 THEN {} WHEN st IS NULL THEN properties(t) ELSE properties(st) END
-  SET t += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding)} END
+  SET t += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding), digest: r.digest} END
   SET t += CASE WHEN r.felt THEN {emotion: vecf32(r.emotion)} ELSE {} END
   RETURN count(r) AS changed
 }
@@ -10921,11 +13092,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -10995,8 +13166,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11013,8 +13185,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -11080,11 +13252,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -11154,8 +13326,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11172,11 +13345,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_fitting_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $nearest, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -11210,7 +13383,7 @@ CALL {
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
   ORDER BY score, s.id, s.version
-  LIMIT $near
+  LIMIT $nearest
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11258,11 +13431,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_fitting_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $nearest, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -11316,7 +13489,7 @@ CALL {
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
   ORDER BY score, s.id, s.version
-  LIMIT $near
+  LIMIT $nearest
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11337,7 +13510,7 @@ CALL {
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
   ORDER BY score, s.id, s.version
-  LIMIT $near
+  LIMIT $nearest
   WITH s, i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11372,8 +13545,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11390,11 +13564,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -11414,9 +13588,9 @@ CALL {
   WITH records[place] AS s, places[place] AS i, 2.0 AS score
   RETURN s, i, score
   UNION ALL
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  UNWIND $near AS one
+  MATCH (s:ConsciousnessNode {id: one[0]})
+  WITH s, one
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
@@ -11426,6 +13600,9 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  MATCH (s)-[:HAS_TRACE]->(t:Trace)
+  WHERE coalesce(t.digest, '') = one[1]
+  WITH s, one[2] AS score
   WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
@@ -11473,11 +13650,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_then
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -11517,9 +13694,14 @@ CALL {
   WITH records[place] AS s, places[place] AS i, 2.0 AS score
   RETURN s, i, score
   UNION ALL
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  UNWIND $near AS one
+  WITH one[0] AS id, collect(one) AS found
+  MATCH (i:ConsciousnessNode {id: id})
+  WITH i, found
+  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+  WITH i, found, collect(p) AS past
+  UNWIND (past + [i]) AS s
+  WITH s, i, found
   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
       AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
       AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
@@ -11529,39 +13711,10 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH s, s AS i, score
-  WHERE score <= $far
-  RETURN s, i, score
-  UNION ALL
-  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score
+  WHERE score IS NOT NULL
   WITH s, i, score
-  WHERE score <= $far
-  RETURN s, i, score
-  UNION ALL
-  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
-  YIELD node AS t, score
-  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at + 0 < $valid_to
-      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  WITH s, s AS i, score
   WHERE score <= $far
   RETURN s, i, score
 }
@@ -11595,8 +13748,9 @@ CALL {
       AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
   WITH hop, e, m
   WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+      AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
@@ -11613,8 +13767,8 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // upkeep_changes
 // :params $page
@@ -11711,6 +13865,22 @@ FOREACH (c IN gone |
 )
 RETURN r.id;
 
+// values_now
+// :params $known_from, $known_to, $limit, $valid_from, $valid_to
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.rule > '' AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
+  RETURN m
+  LIMIT 20000
+}
+WITH m
+ORDER BY m.valid_at, m.id
+WITH m.rule AS rule, count(DISTINCT m.id) AS memories, min(m.valid_at) AS since, collect(m.id) AS ids
+ORDER BY memories DESC, since, rule
+LIMIT $limit
+RETURN rule, memories, since, ids[size(ids) - 1];
+
 // values_of_episodes
 MATCH (m:ConsciousnessNode)
 WHERE m.episode_id IS NOT NULL
@@ -11743,115 +13913,51 @@ RETURN value
 ORDER BY held DESC, value
 LIMIT 2000;
 
+// values_then
+// :params $known_from, $known_to, $limit, $valid_from, $valid_to
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.rule > '' AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
+  RETURN m
+  LIMIT 20000
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE m.rule > '' AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.node_type <> 'Generalisation'
+  RETURN m
+  LIMIT 20000
+}
+WITH m
+ORDER BY m.valid_at, m.id
+WITH m.rule AS rule, count(DISTINCT m.id) AS memories, min(m.valid_at) AS since, collect(m.id) AS ids
+ORDER BY memories DESC, since, rule
+LIMIT $limit
+RETURN rule, memories, since, ids[size(ids) - 1];
+
 // vector_now
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
-CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
-YIELD node AS t, score
-MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+// :params $began_from, $began_to, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+UNWIND $near AS one
+MATCH (s:ConsciousnessNode {id: one[0]})
+WITH s, one
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+MATCH (s)-[:HAS_TRACE]->(t:Trace)
+WHERE coalesce(t.digest, '') = one[1]
+WITH s, one[2] AS score
 WITH s, score
 ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id
 LIMIT $limit
-WITH collect(s) AS starts, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH starts
-  UNWIND starts[..$expanded] AS s
-  MATCH (s)-[e:LINK]-(m)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
-  WITH s, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS m
-  RETURN 1 AS hop, null AS score, e, m
-  UNION ALL
-  WITH starts
-  UNWIND starts[..$far] AS s
-  WITH s, collect([null]) AS ways
-  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH s
-  MATCH (s)-[e:LINK]-(b)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
-      AND b.expired_at > $known_from AND b.energy >= $min_energy AND b.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN b.emotions) AND (b.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND (size($speakers) = 0 OR b.speaker IN $speakers)
-      AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
-      AND b.valid_at >= $began_from AND b.valid_at < $began_to
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH b, collect([s, e]) AS ways
-  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
-  WHERE held < 64
-  UNWIND ways AS way
-  WITH b, way[0] AS s, way[1] AS e
-  WITH s, e, b
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, links[place] AS e, others[place] AS b
-  WITH DISTINCT s, b
-  MATCH (b)-[e:LINK]-(m)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,')
-      AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND m.energy >= $min_energy AND m.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND (m.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
-  WITH s, b, e, m
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH s, b, links[place] AS e, others[place] AS m
-  RETURN 2 AS hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // vector_otherpassagetrace_embedding
 CREATE VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding)
@@ -11861,17 +13967,9 @@ OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 20
 CREATE VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding)
 OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
-// vector_otherpasttrace_emotion
-CREATE VECTOR INDEX FOR (n:PastTraceB) ON (n.emotion)
-OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
-
 // vector_othertrace_embedding
 CREATE VECTOR INDEX FOR (n:TraceB) ON (n.embedding)
 OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
-
-// vector_othertrace_emotion
-CREATE VECTOR INDEX FOR (n:TraceB) ON (n.emotion)
-OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
 // vector_passagetrace_embedding
 CREATE VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding)
@@ -11881,42 +13979,30 @@ OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 20
 CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.embedding)
 OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
-// vector_pasttrace_emotion
-CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.emotion)
-OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
-
 // vector_then
-// :params $began_from, $began_to, $embedding, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
-CALL {
-  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
-  YIELD node, score
-  RETURN collect(node) AS present, collect(score) AS present_scores,
-      CASE WHEN count(node) < $k THEN 3.0 ELSE max(score) END AS present_seen
-}
-CALL {
-  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32($embedding))
-  YIELD node, score
-  RETURN collect(node) AS past, collect(score) AS past_scores,
-      CASE WHEN count(node) < $k THEN 3.0 ELSE max(score) END AS past_seen
-}
-WITH present + past AS traces, present_scores + past_scores AS scores,
-    CASE WHEN present_seen < past_seen THEN present_seen ELSE past_seen END AS seen
-UNWIND range(0, size(traces) - 1) AS place
-WITH traces[place] AS t, scores[place] AS score, seen
-WHERE score <= seen
-MATCH (s)-[:HAS_TRACE]->(t)
+// :params $began_from, $began_to, $emotions_needed, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+UNWIND $near AS one
+WITH one[0] AS id, collect(one) AS found
+MATCH (i:ConsciousnessNode {id: id})
+WITH i, found
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, found, collect(p) AS past
+UNWIND (past + [i]) AS s
+WITH s, i, found
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND (s.node_type <> 'Generalisation'
-    OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-WITH s, score
-OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s)
-WITH s, coalesce(i, s) AS i, score
+MATCH (s)-[:HAS_TRACE]->(t)
+WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score
+WHERE score IS NOT NULL
+WITH s, i, score
 ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id,
     s.version
 LIMIT $limit
@@ -11941,8 +14027,9 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -11951,7 +14038,8 @@ CALL {
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
-      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
       AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
@@ -12000,8 +14088,9 @@ CALL {
   OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -12010,7 +14099,8 @@ CALL {
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
-      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND b.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN b.emotions]) >= $emotions_needed
       AND (b.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR b.node_type IN $node_types)
       AND (size($speakers) = 0 OR b.speaker IN $speakers)
@@ -12032,8 +14122,9 @@ CALL {
   OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
-      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND (p.node_type <> 'Generalisation'
-      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
+      AND (p.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
@@ -12042,7 +14133,8 @@ CALL {
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
-      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND j.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN j.emotions]) >= $emotions_needed
       AND (j.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
       OR (size($node_types) = 0 OR j.node_type IN $node_types)
       AND (size($speakers) = 0 OR j.speaker IN $speakers)
@@ -12068,16 +14160,25 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
-    m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_trace_embedding
 CREATE VECTOR INDEX FOR (n:Trace) ON (n.embedding)
 OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
-// vector_trace_emotion
-CREATE VECTOR INDEX FOR (n:Trace) ON (n.emotion)
-OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+// vectors_of
+// :params $wanted
+UNWIND $wanted AS w
+MATCH (n:ConsciousnessNode {id: w.id})
+WITH n, w
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.version = w.of
+WITH collect(n) + collect(p) AS records
+UNWIND records AS r
+MATCH (r)-[:HAS_TRACE]->(t)
+WHERE t.digest IS NOT NULL
+RETURN DISTINCT r.id, t.digest;
 
 // version_page
 // :params $beyond, $first, $rows, $skip
@@ -12169,8 +14270,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
 RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
+    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
 
 // walk_then
@@ -12285,8 +14386,8 @@ WHERE (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
 RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
+    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
 
 // word_counts
@@ -12301,6 +14402,30 @@ CALL {
   RETURN count(node) AS found
 }
 RETURN word, found;
+
+// words_of_memories_now
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i, i AS m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 1000);
+
+// words_of_memories_then
+// :params $ids, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
+    AND i.created_at < $known_to AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 1000);
 
 // work_states
 // :params $characters, $ids, $open, $valid_from, $valid_to
@@ -12322,10 +14447,10 @@ SET q.used = $used, q.data = $data
 RETURN q.id;
 
 // write_stamp
-// :params $dimension, $embedding_model, $now, $schema_version
+// :params $dimension, $embedding_model, $likeness, $now, $schema_version
 MERGE (m:SubstrateMeta {key: 'stamp'})
 ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model,
-    m.dimension = $dimension, m.created_at = $now;
+    m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness;
 
 // writer_of
 // :params $id

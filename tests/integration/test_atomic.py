@@ -109,8 +109,13 @@ OF_ONE_WRITING = {"created_at", "version", "versions", "touched", "command_id", 
 """What differs between commands that have one moment and those that have one each."""
 
 
+OF_THE_END = {"follows", "further"}
+"""What could be done now: of a list it is read when all of the list is stored."""
+
+
 def told(receipts: Sequence[WriteReceipt], citizen: str) -> list[str]:
-    return [receipt.model_dump_json(exclude=OF_ONE_WRITING).replace(citizen, "somebody") for receipt in receipts]
+    apart = OF_ONE_WRITING | OF_THE_END
+    return [receipt.model_dump_json(exclude=apart).replace(citizen, "somebody") for receipt in receipts]
 
 
 def believed(lines: Sequence[dict[str, Any]]) -> list[str]:

@@ -16,13 +16,13 @@ from api.runtime.backup import restore_backup
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.backup import back_up
-from schemas.backup import Manifest
-from schemas.citizen import StateChange
 from schemas.commands import Supersede
 from schemas.errors import Conflict, InvalidRequest, StoreMisfit
+from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
+from schemas.upkeep.backup import Manifest
 from substrate.store import reader
 from tests.integration.store import NOW, ask, found, history, ids, relate, remember, stored
 

@@ -23,23 +23,28 @@ from orchestration.mind.state import (
     state_history,
     with_feedback,
 )
+from orchestration.resonance.ask import resonate
 from orchestration.resonance.signal import prepare_signal
-from schemas.citizen import CitizenState, StateChange, StateRecord, WhoIs
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.memory import Level
+from schemas.mind.identity import WhoIs
+from schemas.mind.state import CitizenState, StateChange, StateRecord
 from schemas.paging import Paged
 from schemas.stream import EnergyFeedback
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
-from schemas.wave_signal import Resonate
+from schemas.wave_signal import Resonate, SentSignal
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import states
-from tests.integration.store import NOW, ask, day, moment, remember, stored
+from tests.integration.store import ASKED, NOW, ask, day, moment, relate, remember, stored
 
 CLOCK = Query("clock", "MATCH (m:SubstrateMeta) RETURN m.clock")
-FIELDS = ("energy", "emotion_vector", "goal", "drives")
-DEFAULT: dict[str, Any] = {"energy": 0.5, "emotion_vector": {}, "goal": None, "drives": {}}
+FIELDS = ("energy", "emotion_vector", "goal", "drives", "window", "focus", "senses")
+DEFAULT: dict[str, Any] = {
+    "energy": 0.5, "emotion_vector": {}, "goal": None, "drives": {}, "window": (), "focus": None, "senses": {},
+}  # fmt: skip
+SHOWN = {"id": "m1", "text": None, "shown_at": to_datetime(NOW)}
 
 
 async def change(deps: Deps, citizen: str, now: Instant = NOW, **fields: Any) -> CitizenState:
@@ -67,6 +72,9 @@ changes = st.tuples(
             "emotion_vector": st.none() | st.sampled_from(({}, {"joy": 0.5}, {"fear": 1.0})),
             "goal": st.none() | st.sampled_from(("rest", "say 'it' \"so\"")),
             "drives": st.none() | st.just({"hunger": {"satisfaction": 0.1, "nodes": ("bread",), "bias": {}}}),
+            "window": st.none() | st.sampled_from(((), (SHOWN,))),
+            "focus": st.none() | st.just("the rent"),
+            "senses": st.none() | st.just({"pain": {"text": None, "intensity": 0.7}}),
         },
     ),
     st.none() | st.integers(-30, 30),
@@ -119,7 +127,7 @@ async def test_changes_at_once_of_different_fields_are_all_kept(deps: Deps, fres
         "drives": {"hunger": {"satisfaction": 0.1, "nodes": (), "bias": {}}},
     }  # fmt: skip
     await asyncio.gather(*(change(deps, fresh_citizen, **{name: value}) for name, value in said.items()))
-    assert await seen(deps, fresh_citizen, Scope.current(NOW)) == said
+    assert await seen(deps, fresh_citizen, Scope.current(NOW)) == DEFAULT | said
 
 
 async def test_streams_that_feed_back_at_once_all_count(deps: Deps, fresh_citizen: str) -> None:
@@ -281,6 +289,42 @@ async def test_a_change_to_what_holds_already_opens_no_record(deps: Deps, fresh_
 async def test_a_change_that_says_nothing_makes_no_graph(deps: Deps, fresh_citizen: str) -> None:
     assert await change(deps, fresh_citizen) == CitizenState(citizen_id=fresh_citizen, baseline=0.5)
     assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
+
+
+async def test_a_window_is_kept_by_id_until_its_memories_are_erased_and_ends_a_cycle(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await stored(deps, remember(fresh_citizen, "tea"), remember(fresh_citizen, "rent"))
+    assert (await change(deps, fresh_citizen, focus="the rent")).last_cycle_at is None
+    shown = [{"id": "tea", "text": "kept nowhere"}, "Felix rang", {"id": "rent"}, {"id": "rent"}]
+    ended = await change(deps, fresh_citizen, day(10), window=shown)
+    assert [(item.id, item.text, item.shown_at) for item in ended.window] == [
+        ("tea", None, moment(10)), (None, "Felix rang", moment(10)), ("rent", None, moment(10)),
+    ]  # fmt: skip
+    assert ended.last_cycle_at == moment(10)
+    await change(deps, fresh_citizen, day(11), energy=0.3)
+    await states.forget_shown(deps.graph(graph_name(Level.N1, fresh_citizen)), ["tea"])
+    records = (await state_history(fresh_citizen, Paged(), deps)).records
+    assert {tuple(item.id for item in record.window) for record in records} == {(), (None, "rent")}
+    assert (await change(deps, fresh_citizen, day(13), window=None)).last_cycle_at is None
+    assert (await change(deps, fresh_citizen, day(14), window=[])).last_cycle_at == moment(14)
+
+
+async def test_a_signal_that_asks_nothing_is_that_of_the_kept_window_and_focus(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    asked = Resonate(citizen_id=fresh_citizen)
+    with pytest.raises(InvalidRequest, match="the signal is empty"):
+        await resonate(asked, deps, NOW)
+    bread = remember(fresh_citizen, "bread", name="Bread", node_type="Concept")
+    baked = remember(fresh_citizen, "baked", description="We baked a loaf", energy=0.4)
+    await stored(deps, bread, baked, relate(fresh_citizen, "baked", "bread"))
+    await change(deps, fresh_citizen, window=[{"id": "baked"}], focus="was it a sad day", senses={"pain": 0.8})
+    found = await resonate(asked, deps, ASKED)
+    assert found.signal.nodes == ("baked", "Bread")
+    assert (found.signal.emotion, found.signal.intensity, found.signal.result) == ("hurt", 0.8, "negative")
+    explicit = Resonate(citizen_id=fresh_citizen, emotion="joy")
+    assert (await resonate(explicit, deps, ASKED)).signal == SentSignal(emotion="joy")
 
 
 async def test_the_pages_of_a_history_contain_each_record_once(deps: Deps, fresh_citizen: str) -> None:

@@ -21,9 +21,9 @@ from orchestration.upkeep.jobs.consolidation import ConsolidationJob
 from orchestration.upkeep.runner import Place, Watch, show_job
 from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
-from schemas.citizen import WhoIs
 from schemas.commands import Command, EraseMemory, Relate, Remember, Retract, Unrelate
 from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
+from schemas.mind.identity import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
 from schemas.wave_signal import Resonate

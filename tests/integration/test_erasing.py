@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import struct
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,17 @@ from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job
 from orchestration.mind.state import change_state, read_state
+from orchestration.mind.stream_notes import store_notes
+from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
 from schemas.association import TagWalk
-from schemas.citizen import CitizenState, StateChange
 from schemas.commands import Correct, Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Supersede
 from schemas.errors import Conflict, NotFound
+from schemas.intention import RetrievalIntention
 from schemas.memory import Level
+from schemas.mind.state import CitizenState, StateChange
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope, to_datetime
 from substrate.connection.parameters import parameters
@@ -295,3 +300,39 @@ async def test_a_snapshot_that_a_killed_backup_left_goes_too(own: Runtime, fresh
     await stored(own.deps, remember(fresh_citizen, "m"))
     await erased(own, EraseMemory(citizen_id=fresh_citizen, id="m"))
     assert on_disk(own, (b"left behind",)) == set()
+
+
+def holders(word: str) -> list[str]:
+    """The containers of this process that hold a text with the word."""
+    return sorted(
+        {type(each).__name__ for each in gc.get_objects() if any(word in text for text in texts_in(each))}
+    )
+
+
+def texts_in(container: object) -> Iterator[str]:
+    """The texts that are the keys, the values or the elements of a container."""
+    parts: Iterable[object] = ()
+    if isinstance(container, dict):
+        parts = (*container.keys(), *container.values())
+    elif isinstance(container, list | tuple | set | frozenset | deque):
+        parts = tuple(container)
+    return (part for part in parts if isinstance(part, str))
+
+
+async def come_and_go(own: Runtime, citizen: str) -> None:
+    """Ask about a citizen who does not exist, let it live, and erase it."""
+    question = RetrievalIntention(query_text="Where are the boats?", citizen_id=citizen)
+    await retrieve_consciousness_context(question, own.deps, NOW)
+    await stored(own.deps, remember(citizen, "boat", description="The boats are in the harbour."))
+    await retrieve_consciousness_context(question, own.deps, NOW + 50)
+    assert (await read_state(citizen, own.deps, Scope.at(NOW, NOW))) is not None
+    assert holders(citizen), "the store knows it now, or this test proves nothing"
+    await erased(own, EraseCitizen(citizen_id=citizen))
+
+
+async def test_nothing_in_the_process_names_citizens_who_are_erased_or_never_were(own: Runtime) -> None:
+    for number in range(3):
+        await come_and_go(own, f"{''.join(('no', 'body', 'any', 'more'))}{number}")
+    await store_notes(own.deps)
+    gc.collect()
+    assert holders("".join(("no", "body", "any", "more"))) == []

@@ -11,9 +11,9 @@ from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from schemas.citizen import StateChange
 from schemas.commands import Command, Correct, CorrectLink, Retract, Supersede, Undo, Unrelate
 from schemas.memory import Level
+from schemas.mind.state import StateChange
 from schemas.temporal import Instant
 from tests.integration.store import NOW, history, moment, relate, remember, send
 from tests.integration.test_transfer import cleared, exported, imported

@@ -9,9 +9,9 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.mind.identity import read_identity
-from schemas.citizen import Identity, WhoIs
 from schemas.commands import Correct, Retract
 from schemas.errors import InvalidRequest
+from schemas.mind.identity import Identity, WhoIs
 from schemas.temporal import to_datetime
 from tests.integration.identity_contexts import RULE, TABLE, told
 from tests.integration.store import NOW, day, moment, remember, stored

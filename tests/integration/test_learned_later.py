@@ -13,8 +13,8 @@ from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.association import TagWalk
-from schemas.citizen import WhoIs
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.mind.identity import WhoIs
 from schemas.temporal import to_datetime
 from schemas.wave_signal import Resonate
 from tests.integration.store import ASKED, NOW, ask, found, ids, moment, remember, stored

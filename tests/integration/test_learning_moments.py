@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.mind.learning import learning_moments, learning_page
-from schemas.citizen import LearningPage
 from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level
+from schemas.mind.learning import LearningPage
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, to_datetime
 from substrate.graphs.names import graph_name

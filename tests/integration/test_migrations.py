@@ -10,10 +10,11 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state, read_state, state_history
-from schemas.citizen import StateChange
+from orchestration.mind.stream_notes import read_stream_note
 from schemas.commands import Supersede
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
+from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.temporal import END_OF_TIME, Scope
 from substrate.connection.parameters import parameters
@@ -198,4 +199,39 @@ async def test_a_long_text_is_searched_in_passages_in_a_graph_of_an_older_releas
     [book] = [memory for memory in found(stream) if memory.node_id == "book"]
     assert "about the ebb" in book.description
     labels = {row[0] for row in await deps.connection.read(graph, INDEXES, parameters({}))}
-    assert {"Passage", "PassageTrace"} <= labels
+    assert "Passage" in labels
+
+
+FORMER_INDEXES = (
+    ("StreamNote", "id"),
+    ("StreamNote", "at"),
+    ("ContextNote", "memory_id"),
+    ("ContextNote", "command_id"),
+)
+"""What version 8 added."""
+
+
+async def test_a_filled_graph_of_version_7_notes_streams_and_is_otherwise_as_it_was(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    graph = graph_name(Level.N1, fresh_citizen)
+    await stored(
+        deps, *(remember(fresh_citizen, f"m{number}", description=f"day {number}") for number in range(9))
+    )
+    await stored(deps, Supersede(citizen_id=fresh_citizen, id="m3", description="the third day"), now=NOW + 100)
+    await change_state(fresh_citizen, StateChange(energy=0.75), deps, NOW + 200)
+    new, said = await shape(deps, graph), await history(deps, fresh_citizen, "m3")
+    at = await deps.connection.read(graph, CLOCK, parameters({}))
+    for label, column in FORMER_INDEXES:
+        await deps.connection.command("GRAPH.QUERY", graph, f"DROP INDEX ON :{label}({column})")
+    await deps.connection.command("GRAPH.QUERY", graph, "MATCH (m:SubstrateMeta) SET m.schema_version = 7")
+    assert await shape(deps, graph) != new
+    reopened = anew(deps)
+    stream = await ask(reopened, fresh_citizen, "day 5")
+    assert (await version(deps, graph), await shape(deps, graph)) == (SCHEMA_VERSION, new)
+    assert await history(reopened, fresh_citizen, "m3") == said
+    assert await deps.connection.read(graph, CLOCK, parameters({})) == at
+    assert (await read_state(fresh_citizen, reopened, Scope.current(NOW + 300))).energy == 0.75
+    note = await read_stream_note(stream.stream_id, fresh_citizen, reopened)
+    assert note is not None
+    assert {shown.id for shown in note.shown()} <= set(ids(found(stream)))

@@ -14,9 +14,9 @@ from orchestration.ingestion.pipeline import ingest
 from orchestration.insertion import apply_atomically
 from orchestration.mind.declared_self import introduce
 from orchestration.mind.identity import read_identity
-from schemas.citizen import Identity, WhoIs
 from schemas.commands import Correct, Remember, Retract, Supersede
 from schemas.memory import Level
+from schemas.mind.identity import Identity, WhoIs
 from schemas.temporal import to_instant
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name

@@ -9,8 +9,8 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.mind.learning import learning_page
 from orchestration.writing import atomic
-from schemas.citizen import LearningPage
 from schemas.commands import ANY_COMMAND, Command
+from schemas.mind.learning import LearningPage
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored
 
 

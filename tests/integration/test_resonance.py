@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state
 from orchestration.resonance.ask import resonate
-from schemas.citizen import StateChange
 from schemas.commands import Correct, Supersede
 from schemas.errors import InvalidRequest
+from schemas.mind.state import StateChange
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate
 from tests.integration.identity_contexts import told
 from tests.integration.store import NOW, day, moment, relate, remember, stored

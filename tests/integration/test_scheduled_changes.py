@@ -14,9 +14,9 @@ from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.association import TagWalk
-from schemas.citizen import WhoIs
 from schemas.commands import ANY_COMMAND
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.mind.identity import WhoIs
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
 from schemas.wave_signal import Resonate

@@ -1,9 +1,11 @@
-"""Writes that run past the engine's deadline, as on a busy machine: sent again in halves, each thing once."""
+"""Writes that run past the engine's deadline, as on a busy machine: sent again in smaller parts, each once."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from math import inf
 from uuid import uuid4
 
 import pytest
@@ -16,14 +18,18 @@ from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
+from substrate.connection import batch_sizes
+from substrate.connection.batch_sizes import BatchSizes
 from substrate.connection.errors import ConnectionLost
-from substrate.connection.pool import Row
+from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.pool import Command, Row
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import reader
 from substrate.store.writer import NODES_PER_STATEMENT
 from tests.integration.store import NOW, relate, remember, send, stored
 from tests.integration.test_ingest import chat, figures, holdings
+from tests.waiting import wait_until_async
 
 TIMED_OUT = "Query timed out"
 
@@ -50,6 +56,7 @@ async def deadline(deps: Deps, milliseconds: int) -> AsyncIterator[list[str]]:
             raise
 
     usual = await deps.connection.command("GRAPH.CONFIG", "GET", "TIMEOUT_DEFAULT")
+    deps.connection.batch_sizes = BatchSizes()
     before, deps.connection.around = deps.connection.around, watched
     await deps.connection.command("GRAPH.CONFIG", "SET", "TIMEOUT_DEFAULT", milliseconds)
     try:
@@ -57,6 +64,7 @@ async def deadline(deps: Deps, milliseconds: int) -> AsyncIterator[list[str]]:
     finally:
         await deps.connection.command("GRAPH.CONFIG", "SET", "TIMEOUT_DEFAULT", usual[1])
         deps.connection.around = before
+        deps.connection.batch_sizes = BatchSizes()
 
 
 async def test_an_ingest_survives_a_deadline_that_its_batches_do_not_meet(deps: Deps) -> None:
@@ -96,7 +104,7 @@ class Busy:
         self._most, self._left = most, left
         self._write = deps.connection.write
 
-    async def write(self, graph: str, query: Query, header: str) -> list[Row]:
+    async def write(self, graph: str, query: Query, header: str, *, first: Sequence[Command] = ()) -> list[Row]:
         rows = max(header.count("`fingerprint`:"), header.count("`present`:"))
         self.sizes.append(rows)
         if rows > self._most:
@@ -104,11 +112,12 @@ class Busy:
         if self._left == 0:
             raise Died
         self._left -= 1
-        return await self._write(graph, query, header)
+        return await self._write(graph, query, header, first=first)
 
 
 def busy(deps: Deps, patch: pytest.MonkeyPatch, most: int, left: int = 1_000) -> Busy:
     engine = Busy(deps, most, left)
+    patch.setattr(deps.connection, "batch_sizes", BatchSizes())
     patch.setattr(deps.connection, "write", engine.write)
     return engine
 
@@ -157,7 +166,7 @@ async def test_an_episode_whose_process_dies_between_two_halves_is_completed_whe
     intake = chat(citizen, 20)
     total = sum(item.size for item in intake.items)
     with monkeypatch.context() as patch:
-        busy(deps, patch, 15, left)
+        busy(deps, patch, 8, left)
         with pytest.raises(Died):
             await ingest(intake, deps, NOW)
     before = sum(await holdings(deps, citizen)) - 1
@@ -178,21 +187,47 @@ async def test_a_batch_with_a_lost_answer_and_then_a_timeout_is_reported_as_stor
     write = deps.connection.write
     sent: list[int] = []
 
-    async def lossy(graph: str, query: Query, header: str) -> list[Row]:
+    async def lossy(graph: str, query: Query, header: str, *, first: Sequence[Command] = ()) -> list[Row]:
         sent.append(header.count("`fingerprint`:"))
         if len(sent) == 2:
             raise StoreTimeout(f"the query {query.name} ran past its deadline")
-        reply = await write(graph, query, header)
+        reply = await write(graph, query, header, first=first)
         if len(sent) == 1:
             raise ConnectionLost("the engine did not answer")
         return reply
 
     with monkeypatch.context() as patch:
+        patch.setattr(deps.connection, "batch_sizes", BatchSizes())
         patch.setattr(deps.connection, "write", lossy)
         receipts = await send(deps, *(remember(citizen, f"m{n}") for n in range(4)))
     assert sent == [4, 4, 2, 2]
     assert [(receipt.status, receipt.duplicate) for receipt in receipts] == [("stored", False)] * 4
     assert await holdings(deps, citizen) == (5, 0)
+
+
+async def test_a_late_size_is_not_tried_again_at_once_and_grows_back(
+    deps: Deps, citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        engine = busy(deps, patch, 30)
+        patch.setattr(batch_sizes, "SLOW_S", inf)  # however busy this machine is
+        largest = []
+        for batch in range(3):
+            await stored(deps, *(remember(citizen, f"b{batch}m{n}") for n in range(NODES_PER_STATEMENT)))
+            largest.append(max(engine.sizes))
+            engine.sizes.clear()
+    assert largest[0] == NODES_PER_STATEMENT
+    assert NODES_PER_STATEMENT // 2 < largest[1] < largest[2] <= 30
+    assert await holdings(deps, citizen) == (1 + 3 * NODES_PER_STATEMENT, 0)
+
+
+async def test_a_load_waits_for_an_engine_that_writes_not_even_a_single_row(deps: Deps, citizen: str) -> None:
+    intake = chat(citizen, 2 * NODES_PER_STATEMENT)
+    async with deadline(deps, 1) as stopped:
+        with patient(LOAD_PATIENCE_S):
+            load = asyncio.create_task(ingest(intake, deps, NOW))
+        await wait_until_async(lambda: len(stopped) > 3 or load.done())
+    assert figures(await load) == (sum(item.size for item in intake.items), 0, 0)
 
 
 async def test_an_import_survives_what_its_batches_do_not(

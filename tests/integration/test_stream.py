@@ -12,10 +12,10 @@ from orchestration.mind.learning import learning_moments
 from orchestration.mind.state import read_state
 from orchestration.traversal.paths import suggested_paths
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.citizen import CitizenState
 from schemas.commands import Correct, Supersede
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level
+from schemas.mind.state import CitizenState
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Scope, to_datetime
 from substrate.graphs.names import graph_name
@@ -121,8 +121,8 @@ async def test_coherence_is_the_mean_likeness_of_neighbours_and_no_count_of_word
 ) -> None:
     await a_life(deps, fresh_citizen)
     stream = await boat(deps, fresh_citizen)
-    nodes = {(node.level, node.node_id): node for node in stream.activation_tiers.ordered()}
-    starts = [(node.level, node.node_id) for node in stream.activation_tiers.focus]
+    nodes = {(node.graph_key, node.node_id): node for node in stream.activation_tiers.ordered()}
+    starts = [(node.graph_key, node.node_id) for node in stream.activation_tiers.focus]
     by_words = suggested_paths(nodes, stream.traversal_graph.edges, starts)
     paths = stream.traversal_graph.suggested_paths
     assert [path.path_nodes for path in by_words] == [path.path_nodes for path in paths]
@@ -316,19 +316,18 @@ async def test_few_tokens_leave_what_fits_and_say_what_did_not(deps: Deps, fresh
         remember(fresh_citizen, "short", name="bay"),
         relate(fresh_citizen, "long", "short"),
     )
-    stream = await ask(deps, fresh_citizen, "harbour bay", now=LATER, max_tokens=6, form="compact")
-    assert (order(stream), ids(found(stream)), stream.omitted) == (["short"], ["short"], 1)
-    assert ([node.node_id for node in stream.traversal_graph.nodes], stream.traversal_graph.edges) == (
-        ["short"],
-        (),
-    )
+    whole = await ask(deps, fresh_citizen, "harbour bay", now=LATER)
+    stream = await ask(deps, fresh_citizen, "harbour bay", now=LATER, max_tokens=40, form="compact")
+    assert (order(stream), ids(found(stream)), stream.omitted) == (order(whole)[:1], order(whole)[:1], 1)
+    assert [node.node_id for node in stream.traversal_graph.nodes] == order(stream)
+    assert stream.traversal_graph.edges == ()
     assert "1 memory did not fit" in (stream.text or "")
 
 
-async def test_a_budget_of_one_token_may_leave_nothing(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_budget_of_one_token_leaves_the_first_memory(deps: Deps, fresh_citizen: str) -> None:
     await a_life(deps, fresh_citizen)
     stream = await boat(deps, fresh_citizen, max_tokens=1)
-    assert (order(stream), stream.omitted, stream.traversal_graph.nodes) == ([], 4, ())
+    assert (order(stream), stream.omitted) == (order(await boat(deps, fresh_citizen))[:1], 3)
 
 
 @pytest.mark.parametrize("budget", [600, 200, 20, 1])

@@ -18,10 +18,10 @@ from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import ImportReport, import_lines
 from orchestration.transfer.line_format import Origin, encode
-from schemas.citizen import StateChange
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
 from schemas.memory import Level
+from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.temporal import Scope, to_datetime
 from substrate.connection.parameters import parameters

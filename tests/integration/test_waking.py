@@ -426,10 +426,12 @@ async def test_without_an_embedder_goals_go_by_their_words(
     assert any("by their words only" in note for note in stream.notes)
 
 
-async def test_max_tokens_of_one_leaves_nothing_and_says_so(deps: Deps, fresh_citizen: str) -> None:
+async def test_max_tokens_of_one_leaves_a_part_of_the_first_memory(deps: Deps, fresh_citizen: str) -> None:
     await stored(deps, work(fresh_citizen, "a long enough name", "blocked", description="word " * 50))
     stream, _ = await woken(deps, fresh_citizen, max_tokens=1)
-    assert (found(stream), stream.omitted) == ([], 1)
+    [memory] = found(stream)
+    assert (len(memory.description) <= 40, stream.omitted) == (True, 0)
+    assert memory.passage is not None
 
 
 async def test_the_public_name_gives_the_stream(deps: Deps, fresh_citizen: str) -> None:

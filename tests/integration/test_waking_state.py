@@ -9,9 +9,9 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.citizen import StateChange
 from schemas.commands import Command, Resolve
 from schemas.intention import QueryMode, StateBasedRetrieval
+from schemas.mind.state import StateChange
 from schemas.stream import ConsciousnessStream
 from tests.integration.store import NOW, day, ids, moment, stored, work
 

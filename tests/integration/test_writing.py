@@ -519,7 +519,13 @@ async def test_a_graph_whose_making_was_interrupted_is_finished(deps: Deps, fres
 
 
 async def test_a_graph_of_another_schema_is_refused(deps: Deps, fresh_citizen: str) -> None:
-    stamp = {"schema_version": 99, "embedding_model": deps.graphs.model, "dimension": 384, "now": NOW}
+    stamp = {
+        "schema_version": 99,
+        "embedding_model": deps.graphs.model,
+        "dimension": 384,
+        "now": NOW,
+        "likeness": "sets",
+    }
     await deps.connection.write(graph_name(Level.N1, fresh_citizen), schema.WRITE_STAMP, parameters(stamp))
     with pytest.raises(StoreMisfit, match="schema version 99"):
         await send(deps, remember(fresh_citizen, "walk"))

@@ -55,7 +55,12 @@ class Asking(Telling):
 
     def values(self, question: Question) -> dict[str, Any]:
         window = self.window(question)
-        felt = {"min_energy": question.min_energy, "min_confidence": 0.0, "required_emotions": []}
+        felt = {
+            "min_energy": question.min_energy,
+            "min_confidence": 0.0,
+            "required_emotions": [],
+            "emotions_needed": 0,
+        }
         return {**window._asdict(), **felt, **UNFILTERED}
 
     def words_of(self, question: Question) -> str:

@@ -25,8 +25,9 @@ from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import rebuild_receipt
-from schemas.citizen import IdentityEntity, LearningPage, WhoIs
 from schemas.memory import Level
+from schemas.mind.identity import IdentityEntity, WhoIs
+from schemas.mind.learning import LearningPage
 from schemas.paging import MOST
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import END_OF_TIME, to_datetime

@@ -11,6 +11,7 @@ import { showPaths } from "./paths.js";
 import { showQuality } from "./quality.js";
 import { request } from "./request.js";
 import { post } from "./service.js";
+import { unfold } from "./stream.js";
 import { tabs } from "./tabs.js";
 import { theme } from "./theme.js";
 import { showTiers } from "./tiers.js";
@@ -87,7 +88,7 @@ async function ask(way) {
   byId("trouble").replaceChildren();
   try {
     const { path, body } = request(way, citizen, clock.fields());
-    const stream = await post(path, body);
+    const stream = unfold(await post(path, body));
     if (asked === page.asked) await show(stream);
   } catch (error) {
     if (asked === page.asked) fill(byId("trouble"), trouble(error));

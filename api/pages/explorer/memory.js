@@ -48,7 +48,7 @@ function historyBars(records) {
 function facts(node) {
   const rows = [["kind", plain(node.node_type)], ["stands", node.resolution_state && plain(node.resolution_state)],
     ["likeness", node.likeness?.toFixed(2)], ["goal", node.goal && plain(node.goal)], ["felt", node.felt_quality], ["in the body", node.body_sensation],
-    ["rule", node.rule], ["result", node.result], ["said by", node.speaker],
+    ["rule", node.rule], ["severity", node.severity], ["result", node.result], ["said by", node.speaker],
     ["tags", node.tags?.map((tag) => `#${tag}`).join(" ")],
     ["nobody said", node.unset?.length ? `${node.unset.map(plain).join(", ")} (defaults stand for it)` : null]];
   return el("dl", { className: "facts" }, rows.filter(([, value]) => value)

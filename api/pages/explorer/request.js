@@ -19,7 +19,7 @@ export function felt(text) {
 function asking(citizen, moment) {
   const levels = [...document.querySelectorAll('input[name="level"]:checked')].map((box) => box.value);
   return {
-    citizen_id: citizen, query_text: byId("question").value, explain: true, generated_by: "explorer",
+    citizen_id: citizen, query_text: byId("question").value, explain: true, form: "references", generated_by: "explorer",
     max_results_per_level: Number(byId("limit").value),
     ...(levels.length < 3 ? { query_levels: levels } : {}),
     ...(moment.as_of_time || moment.known_at ? { temporal_mode: "point_in_time", ...moment } : {}),
@@ -28,7 +28,7 @@ function asking(citizen, moment) {
 
 function waking(citizen, moment) {
   return {
-    citizen_id: citizen, query_mode: byId("mode").value, current_energy: Number(byId("energy").value), explain: true,
+    citizen_id: citizen, form: "references", query_mode: byId("mode").value, current_energy: Number(byId("energy").value), explain: true,
     current_emotions: felt(byId("feelings").value), current_goal: byId("goal").value.trim() || null,
     temporal_scope: byId("scope").value, include_only_unresolved: byId("unresolved").checked, ...moment,
   };

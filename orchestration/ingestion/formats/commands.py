@@ -61,7 +61,11 @@ def parse(files: FileSet) -> ParsedFiles:
 
 
 def _command(file: File, place: str, entry: dict[str, Any], citizen_id: str | None) -> Command:
-    owner = {"citizen_id": citizen_id} if citizen_id is not None and entry.get("level", "N1") == "N1" else {}
+    owner = (
+        {"citizen_id": citizen_id}
+        if citizen_id is not None and entry.get("level", "N1") == "N1" and not entry.get("collective")
+        else {}
+    )
     content = KINDS.get(str(entry.get("command")), Command).under_own_names(entry)
     try:
         digest = blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=10).hexdigest()

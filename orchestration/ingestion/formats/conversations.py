@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.cut_json import read_document
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, type_name
+from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.written_times import type_name
 from schemas.errors import InvalidRequest
 
 MAX_TITLE: Final = 200

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, parse_time
+from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.written_times import parse_time
 from schemas.errors import InvalidRequest
 
 TEXT: Final = Format("text", "a text in UTF-8, UTF-16 or Windows-1252")

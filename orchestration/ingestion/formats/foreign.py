@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, make_command, type_name
+from orchestration.ingestion.formats.reader import Format, Reader, make_command
+from orchestration.ingestion.written_times import type_name
 from schemas.commands import Command
 from schemas.memory import Source
 

@@ -16,7 +16,8 @@ from orchestration.ingestion.formats.foreign import (
     short_name,
 )
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, document, type_name
+from orchestration.ingestion.formats.reader import Format, Reader, document
+from orchestration.ingestion.written_times import type_name
 
 FORM: Final = Format(
     "graphiti",

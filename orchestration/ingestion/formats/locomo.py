@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, document, fault, is_citizen_id, type_name
+from orchestration.ingestion.formats.reader import Format, Reader, document, fault, is_citizen_id
+from orchestration.ingestion.written_times import type_name
 
 FORM: Final = Format(
     "locomo",

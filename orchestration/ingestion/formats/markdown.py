@@ -21,7 +21,8 @@ from markdown_it import MarkdownIt
 
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, fault, parse_time
+from orchestration.ingestion.formats.reader import Format, Reader, fault
+from orchestration.ingestion.written_times import parse_time
 
 FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end in .md")
 MAX_TAGS: Final = 64

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, entries, type_name
+from orchestration.ingestion.formats.reader import Format, Reader, entries
+from orchestration.ingestion.written_times import type_name
 
 FORM: Final = Format(
     "messages",

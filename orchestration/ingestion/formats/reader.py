@@ -8,26 +8,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, NamedTuple, NoReturn
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from dateutil import parser, tz
-from dateutil.zoneinfo import get_zonefile_instance
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats.parsed import File
+from orchestration.ingestion.written_times import parse_time, type_name
 from schemas.base import MAX_LONG_TEXT, CitizenId, check_storable_json
 from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
-from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, check_length, to_instant
 
 MAX_NAME: Final = 1000
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_SOME_DAY = datetime(1972, 1, 1)  # noqa: DTZ001  (dateutil fills a missing zone from it: there must be none)
-_OTHER_DAY = datetime(1976, 2, 2)  # noqa: DTZ001
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECONDS_FROM = 10**11
 _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
 
 
@@ -147,26 +140,6 @@ class Reader:
         return tuple(notes)
 
 
-def read_zone(name: str) -> tzinfo:
-    """Return the time zone of this name, such as `Europe/Berlin`. Raises InvalidRequest for an unknown one."""
-    zone: tzinfo | None
-    try:
-        zone = ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name of a folder of zones
-        zone = get_zonefile_instance().get(name)  # for a computer without a list of its own
-    if zone is None:
-        raise InvalidRequest(
-            f"there is no time zone {name!r}", remedy="Write it like Europe/Berlin, America/New_York or UTC."
-        )
-    return zone
-
-
-def type_name(value: Any) -> str:
-    """Return the type of a JSON value in words."""
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
-
-
 def is_citizen_id(text: str) -> bool:
     """True for a valid citizen id: letters, digits, `_`, `.` and `-`, at most 64."""
     try:
@@ -246,49 +219,3 @@ def load_json(text: str) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
-
-
-class ParsedTime(NamedTuple):
-    """A time in UTC, and whether its text named a zone."""
-
-    at: datetime
-    zoned: bool
-
-
-def parse_time(value: Any) -> ParsedTime:
-    """Parse a time in a form that people write, or in seconds or milliseconds since 1970.
-
-    Raises ValueError or OverflowError when the value is no time, has no day, names an unknown zone or is outside
-    the years 1685 to 2255.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"it is {type_name(value)}")
-    if isinstance(value, str):
-        check_length(value)  # dateutil takes quadratic time
-    time = _from_number(value) if isinstance(value, (int, float)) else _from_text(value.strip())
-    aware = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
-    if not BEGINNING_OF_TIME < to_instant(aware) < END_OF_TIME:
-        raise ValueError("times must lie between the years 1685 and 2255")
-    return ParsedTime(aware.astimezone(UTC), time.tzinfo is not None)
-
-
-def _from_number(value: float) -> datetime:
-    return _EPOCH + timedelta(seconds=value / 1000 if abs(value) >= _MILLISECONDS_FROM else value)
-
-
-def _from_text(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        first, second = (parser.parse(text, default=day, tzinfos=_zone) for day in (_SOME_DAY, _OTHER_DAY))
-    if first != second:
-        raise ValueError("its day, month or year is missing")
-    return first
-
-
-def _zone(name: str | None, offset: int | None) -> tzinfo | None:
-    if offset is not None:
-        return tz.tzoffset(name, offset)
-    if name is not None:
-        raise ValueError(f"the time zone {name} is not known; write an offset such as +01:00")
-    return None

@@ -9,7 +9,8 @@ from typing import Any, Final
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
 from orchestration.ingestion.formats.cut_json import read_document
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, type_name
+from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.written_times import type_name
 
 FORM: Final = Format(
     "telegram",

@@ -42,7 +42,7 @@ from orchestration.upkeep.job import JobContext, Page
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from orchestration.writing.records import embedded_text, given_tags
 from schemas.commands import Command, Retract
-from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
+from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source, graph_fields
 from schemas.temporal import to_instant
 from schemas.upkeep.runs import JobName
 from substrate.inference.language.model import ModelRequest
@@ -217,9 +217,9 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     own = [row.id for row in page if row.is_open and not row.is_node]
     made = await store.read_made(graph, {*await store.find_made_of(graph, some), *own})
     await rest()
-    memories = {each.node_id: each for each in await store.read_contents(graph, some, context.level)}
+    memories = {each.node_id: each for each in await store.read_contents(graph, some, context.key)}
     others = _members_to_read(made, memories)
-    memories |= {each.node_id: each for each in await store.read_contents(graph, others, context.level)}
+    memories |= {each.node_id: each for each in await store.read_contents(graph, others, context.key)}
     memories = {memory_id: each for memory_id, each in memories.items() if _may_be_member(each)}
     await rest()
     nodes = await store.read_nodes(graph, list(memories), NO_STATEMENTS)
@@ -302,7 +302,7 @@ def _retraction(made: store.Generalised, context: JobContext) -> Retract:
     return Retract(
         id=made.id,
         command_id=f"{made.id}:gone:{made.version}",
-        level=context.level,
+        **graph_fields(context.key),
         citizen_id=context.citizen_id,
         source=Source.UPKEEP,
     )
@@ -349,7 +349,7 @@ def _unit(vector: Sequence[float]) -> np.ndarray[Any, Any]:
 
 
 def _commands_of(context: JobContext, window: _Window, cluster: Cluster, content: Content) -> _Generalised:
-    place = Place(context.level, context.citizen_id)
+    place = Place(context.key, context.citizen_id)
     whole = cluster.grows or generalisation_id(cluster)
     shown = f"{NEXT[cluster.abstraction]} of {len(cluster.members)}: {content.fields['description']}"
     if cluster.grows is None:

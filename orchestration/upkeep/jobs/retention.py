@@ -13,7 +13,7 @@ from orchestration.upkeep.quarantine_search import read_links, read_memories
 from orchestration.upkeep.retention import may_act_on, read_policies, row_of, survey
 from orchestration.upkeep.retention_rules import Place, Row
 from schemas.commands import Command, Retract, Unrelate
-from schemas.memory import Level
+from schemas.memory import Level, graph_fields
 from schemas.temporal import to_datetime
 from schemas.upkeep.retention import Policy
 from schemas.upkeep.runs import JobName
@@ -113,7 +113,7 @@ class RetentionJob:
     async def _commands(self, context: JobContext, page: PolicyPage) -> tuple[Command, ...]:
         """Retractions over all valid time; the links of what may be retracted end with it, before it."""
         by = page.policy.rule.by
-        fields: dict[str, Any] = {"level": context.level, "citizen_id": context.citizen_id, "source": by}
+        fields: dict[str, Any] = {**graph_fields(context.key), "citizen_id": context.citizen_id, "source": by}
         memories = await read_memories(context.graph, [row.id for row in page.rows])
         allowed = [memory_id for memory_id, records in memories.items() if may_act_on(records, by, context.level)]
         await context.rest()

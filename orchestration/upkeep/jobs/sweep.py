@@ -1,5 +1,7 @@
 """The job `sweep`: checks a graph page by page and keeps the summary of what it found. It changes no record.
 
+At its end it drops the notes of streams that are too old, also those of a citizen who asks nothing more.
+
 Whether two memories say the same, and how complete a memory is with the links of others, is known only when the
 whole graph was read: 40 bytes for each memory, too much for a cursor. So the process that sweeps keeps these, and
 the cursor says how far it is. A run that goes on in another process begins again at the first page: it only reads,
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from orchestration.mind.stream_notes import drop_old_notes
 from orchestration.upkeep.job import JobContext, Page
 from orchestration.upkeep.quality import keep_report
 from orchestration.upkeep.sweep import Sweep, finish_sweep, open_sweep, sweep_page
@@ -41,7 +44,7 @@ class SweepJob:
         run = self._take_unfinished(context, cursor)
         after = -1 if run is None or cursor is None else int(cursor)
         if run is None:
-            run = await open_sweep(context.level, context.citizen_id, context.deps, listed=0)
+            run = await open_sweep(context.key, context.citizen_id, context.deps, listed=0)
         if run is None:
             return Page(0)
 
@@ -64,11 +67,13 @@ class SweepJob:
         return Page(0, beside=(report,), shown=(_in_words(report),))
 
     async def keep(self, context: JobContext, page: Page) -> int:
-        """Keep the summary, once for each run."""
+        """Keep the summary, once for each run, and drop old notes of streams, which no undo brings back."""
         reports = [each for each in page.beside if isinstance(each, SweepReport)]
         kept = [
             await keep_report(context.graph, report, context.now, summary_id=context.run_id) for report in reports
         ]
+        if context.level is Level.N1:
+            await drop_old_notes(context.graph, context.deps, context.now)
         return sum(kept)
 
     async def undo(self, context: JobContext) -> int:

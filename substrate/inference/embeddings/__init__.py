@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from schemas.errors import InvalidRequest
 from substrate.inference.embeddings.embedder import Embedder, ModelInfo, NoEmbedder
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Embedder", "open_embedder"]
 
+METHODS: Final = ("get_query_embedding", "get_text_embedding_batch")
+"""By these a class of embeddings is known."""
+
 
 def open_embedder(settings: EmbeddingSettings) -> Embedder:
     """Open the embedding model that the settings choose; close it with `aclose`. Nothing is sent yet.
 
     The choice is `local`, `none`, `openai[:model]`, or `package.module:Class`, the path of a LlamaIndex
-    `BaseEmbedding` class that is built with no arguments.
+    `BaseEmbedding` class, or of one with the same methods, that is built with no arguments.
     Raises InvalidRequest for an unknown choice, a missing key or a class that cannot be imported; Fault when files
     of the local model are missing, altered or cannot be cached, or when the class cannot be built.
     """
@@ -52,11 +55,9 @@ def _opener(module: str) -> Callable[..., Embedder]:
 
 def _open_class(path: str) -> Embedder:
     """Its blocking methods run in the worker thread: in many such classes the asynchronous ones block, too."""
-    from llama_index.core.base.embeddings.base import BaseEmbedding  # noqa: PLC0415
-
     class_path = ClassPath(path, "embedding", "embedding class", "SUBSTRATE_EMBEDDING")
-    loaded: type[BaseEmbedding] = class_path.load(BaseEmbedding)
+    loaded = class_path.load_fitting(METHODS, "BaseEmbedding")
     with class_path.building():
         port = loaded()
-    model = port.model_name if port.model_name != "unknown" else path
-    return Embedder(port, ModelInfo(provider=path, model=model))
+        name = str(port.model_name)
+    return Embedder(port, ModelInfo(provider=path, model=path if name == "unknown" else name))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import OrderedDict
+from array import array
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from itertools import batched
+from typing import Final, Protocol, cast
 
+from schemas.bounded_cache import BoundedCache
 from schemas.errors import Fault, SubstrateError, Unavailable
 from substrate.inference.providers import describe_failure
 
-if TYPE_CHECKING:
-    from llama_index.core.base.embeddings.base import BaseEmbedding
-
-CACHED_QUERIES: Final = 1024
+QUERIES_BYTES: Final = 16 << 20
+"""Of the latest queries; one with its vector of 384 numbers takes about four kilobytes."""
 DEADLINE_SECONDS: Final = 30.0
 # Vectors go to the database as text. With four decimals the cosine between a unit vector and its rounded form is
 # above 0.99999 already, in 384 and in 1536 dimensions; the fifth is margin.
@@ -26,33 +26,67 @@ PROBE: Final = "How many numbers has a vector of this model?"
 NO_MODEL: Final = "none"
 
 
+class EmbeddingModel(Protocol):
+    """What `Embedder` asks of a model: a part of LlamaIndex's `BaseEmbedding`, so that each such class is one.
+
+    It is written down here because importing LlamaIndex takes longer than a question to a small store.
+    """
+
+    embed_batch_size: int
+
+    def get_query_embedding(self, query: str) -> list[float]:
+        """Return the vector of a question."""
+
+    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors of texts, in their order."""
+
+
+class NetworkedModel(EmbeddingModel, Protocol):
+    """A model that answers over the network: its methods are awaited."""
+
+    async def aget_query_embedding(self, query: str) -> list[float]:
+        """Return the vector of a question."""
+
+    async def aget_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors of texts, in their order."""
+
+
 @dataclass(frozen=True)
 class ModelInfo:
     """The facts about a model that are known before its first use.
 
     `provider` is its name in error messages. `dimension` is None when only a first vector shows it. `networked`
-    models are awaited; all others run in one worker thread.
+    models are awaited; all others run in worker threads: `threads` of them at most embed lists of texts, and with
+    more than one, queries have one of their own. `note`: what else a person may want to know of it.
     """
 
     provider: str
     model: str
     dimension: int | None = None
     networked: bool = False
+    threads: int = 1
+    note: str = ""
 
 
 class Embedder:
-    """Checked unit vectors from a LlamaIndex embedding model, without blocking the event loop."""
+    """Checked unit vectors from an embedding model, without blocking the event loop."""
 
     def __init__(
-        self, port: BaseEmbedding, info: ModelInfo, close: Callable[[], Awaitable[None]] | None = None
+        self, port: EmbeddingModel, info: ModelInfo, close: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         self.model = info.model
+        self.note = info.note
         self._port = port
         self._info = info
         self._close = close
         self._dimension = info.dimension
-        self._queries: OrderedDict[str, tuple[float, ...]] = OrderedDict()
+        self._queries = BoundedCache[array[float]](QUERIES_BYTES)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedding")
+        self._texts_workers = (
+            ThreadPoolExecutor(max_workers=info.threads, thread_name_prefix="embedding-texts")
+            if info.threads > 1
+            else self._worker
+        )
 
     @property
     def dimension(self) -> int:
@@ -74,60 +108,73 @@ class Embedder:
         return self
 
     async def embed_query(self, text: str) -> list[float]:
-        """Return the unit vector of one query; the last 1024 distinct queries are cached.
+        """Return the unit vector of one query; the latest distinct queries are cached.
 
         Raises Unavailable when the provider fails or takes more than 30 s, Fault when its answer is no usable
         vector.
         """
         query = _encodable(text)
-        if query in self._queries:
-            self._queries.move_to_end(query)
-            return list(self._queries[query])
+        kept = self._queries.get(query)
+        if kept is not None:
+            return list(kept)
         with self._provider_errors():
             async with asyncio.timeout(DEADLINE_SECONDS):
                 answer = await self._request_query(query)
         vector = self._unit_vector(answer)
-        self._queries[query] = tuple(vector)
-        if len(self._queries) > CACHED_QUERIES:
-            self._queries.popitem(last=False)
+        self._queries.keep(query, array("d", vector))
         return vector
 
     async def embed_texts(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the unit vectors of `texts`, in their order.
 
-        Texts are sent in batches of the model's own size; a query that arrives meanwhile waits for one batch only.
-        Raises as `embed_query` does when one batch fails; no vectors are returned then.
+        Texts are sent in batches of the model's own size, those of like length together, the longest first. A
+        query that arrives meanwhile waits for one batch at most. Raises as `embed_query` does when a batch fails;
+        no vectors are returned then.
         """
-        size = self._port.embed_batch_size
-        vectors: list[list[float]] = []
-        for start in range(0, len(texts), size):
-            batch = [_encodable(text) for text in texts[start : start + size]]
-            with self._provider_errors():
-                async with asyncio.timeout(DEADLINE_SECONDS):
-                    answers = await self._request_texts(batch)
-            if len(answers) != len(batch):
-                raise self._unusable(f"{len(answers)} vectors for {len(batch)} texts")
-            vectors += [self._unit_vector(answer) for answer in answers]
-        return vectors
+        order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
+        batches = batched(order, self._port.embed_batch_size)
+        vectors: dict[int, list[float]] = {}
+
+        async def lane() -> None:
+            for places in batches:
+                answers = await self._embed_batch([_encodable(texts[place]) for place in places])
+                vectors.update(zip(places, answers, strict=True))
+
+        lanes = [asyncio.ensure_future(lane()) for _ in range(self._info.threads)]
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for one in lanes:
+                one.cancel()
+        return [vectors[place] for place in range(len(texts))]
+
+    async def _embed_batch(self, batch: list[str]) -> list[list[float]]:
+        with self._provider_errors():
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                answers = await self._request_texts(batch)
+        if len(answers) != len(batch):
+            raise self._unusable(f"{len(answers)} vectors for {len(batch)} texts")
+        return [self._unit_vector(answer) for answer in answers]
 
     async def aclose(self) -> None:
-        """Release the worker thread and the connections. Can be called twice."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        """Release the worker threads and the connections. Can be called twice."""
+        for workers in (self._worker, self._texts_workers):
+            workers.shutdown(wait=False, cancel_futures=True)
         close, self._close = self._close, None
         if close is not None:
             await close()
 
     async def _request_query(self, text: str) -> list[float]:
         if self._info.networked:
-            return await self._port.aget_query_embedding(text)
+            return await cast("NetworkedModel", self._port).aget_query_embedding(text)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._worker, self._port.get_query_embedding, text)
 
     async def _request_texts(self, texts: list[str]) -> list[list[float]]:
         if self._info.networked:
-            return await self._port.aget_text_embedding_batch(texts)
+            return await cast("NetworkedModel", self._port).aget_text_embedding_batch(texts)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker, self._port.get_text_embedding_batch, texts)
+        return await loop.run_in_executor(self._texts_workers, self._port.get_text_embedding_batch, texts)
 
     @contextmanager
     def _provider_errors(self) -> Iterator[None]:
@@ -174,6 +221,7 @@ class NoEmbedder(Embedder):
 
     def __init__(self) -> None:
         self.model = NO_MODEL
+        self.note = ""
 
     @property
     def dimension(self) -> int:

@@ -2,69 +2,100 @@
 
 from __future__ import annotations
 
+import math
+import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 import numpy as np
 import onnxruntime
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.bridge.pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
 from schemas.errors import Fault
 from substrate.inference.embeddings.embedder import Embedder, ModelInfo
 from substrate.inference.minilm import weights
+from substrate.inference.minilm.choice import CANDIDATES, choose
 from substrate.inference.minilm.model_file import onnx_file
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings
-    from substrate.inference.minilm.graph import Precision
+    from substrate.inference.minilm.weights import Precision
 
 MODEL: Final = "all-MiniLM-L6-v2"
 DIMENSION: Final = 384
 MAX_TOKENS: Final = 256
 # In prose 256 tokens are about 1,200 characters; the rest of a huge text need not be tokenised.
 MAX_CHARACTERS: Final = 16_384
-# A waiting query may go first after each batch; one takes about 30 ms.
-BATCH: Final = 8
+# Each thread takes so many texts at once; a few long ones take about 100 ms.
+BATCH: Final = 4
+# Threads that embed at ingestion; each text runs on one of them. More leave too little to the engine.
+MOST_THREADS: Final = 4
+TRIAL_ROUNDS: Final = 8
+TRIAL_TEXT: Final = (
+    "Caroline: Last week I told everybody about the camping trip with Melanie, and it went well. " * 2
+)
 
-# Chosen by recall: on 381 questions of LoCoMo with plain cosine, fp32 finds 0.471 of the evidence in the first
-# ten, this int8 0.476 (difference 0.005 +- 0.005, so none). 97 % of those ten turns are the same and the mean
-# cosine is 0.9994; a short query takes 1.2 ms instead of 3.0, and one second embeds 520 short texts instead of
-# 245. Plain dynamic int8, with one scale for all activations, is faster (0.8 ms), but keeps only 87 % of the ten
-# and a mean cosine of 0.993.
-PRECISION: Final[Precision] = "int8"
 
+class LocalMiniLM:
+    """all-MiniLM-L6-v2: unit vectors of 384 dimensions. Safe to call from several threads at once.
 
-class LocalMiniLM(BaseEmbedding):
-    """all-MiniLM-L6-v2: unit vectors of 384 dimensions, on one thread.
+    Has what `EmbeddingModel` asks of a model, and is no class of LlamaIndex: importing that takes longer than a
+    question to a small store.
 
-    Only the first 256 tokens of a text count, the limit of the model. Texts run one at a time, so memory does not
-    grow with the batch. The SHA-256 of the tokenizer is checked at each opening, that of the weights when the
-    cached ONNX file is built.
+    Only the first 256 tokens of a text count, the limit of the model. A text runs on the thread that calls and
+    without others beside it, so that memory does not grow with the batch. The SHA-256 of the tokenizer is checked
+    at each opening, that of the weights when the cached ONNX file is built.
     """
 
-    _session: onnxruntime.InferenceSession = PrivateAttr()
-    _tokenizer: Tokenizer = PrivateAttr()
+    model_name = MODEL
+    embed_batch_size = BATCH
 
-    def __init__(self, cache: Path, precision: Precision = PRECISION) -> None:
-        """Load the model, or build its ONNX file in `cache`. Raises Fault when files are missing or altered."""
-        super().__init__(model_name=MODEL, embed_batch_size=BATCH)
+    def __init__(self, cache: Path, precision: Precision | None = None) -> None:
+        """Load the model in this precision, or in the one for this machine; its file is built when there is none.
+
+        Raises Fault when files are missing or altered, or `cache` cannot be written.
+        """
         self._tokenizer = _tokenizer()
+        if precision is None:
+            choice = choose(cache, onnxruntime.__version__, lambda: self._trial(cache))
+            precision, self._choice = choice.precision, str(choice)
+        else:
+            self._choice = precision
         self._session = _session(onnx_file(cache, precision))
 
-    def _get_text_embedding(self, text: str) -> list[float]:
+    @property
+    def choice(self) -> str:
+        """The precision, and how it was chosen."""
+        return self._choice
+
+    def _trial(self, cache: Path) -> dict[Precision, float]:
+        """Milliseconds of processor time that each candidate takes for one text: the least of some rounds."""
+        sessions = {name: _session(onnx_file(cache, name)) for name in CANDIDATES}
+        tokens = {"ids": np.array([self._tokenizer.encode(TRIAL_TEXT).ids], np.int32)}
+        best: dict[Precision, float] = dict.fromkeys(CANDIDATES, math.inf)
+        for _ in range(TRIAL_ROUNDS):
+            for name, session in sessions.items():
+                begun = time.thread_time()
+                session.run(None, tokens)
+                best[name] = min(best[name], (time.thread_time() - begun) * 1000)
+        return best
+
+    def get_text_embedding(self, text: str) -> list[float]:
+        """Return the unit vector of a text."""
         tokens = self._tokenizer.encode(text[:MAX_CHARACTERS]).ids
         vectors = self._session.run(None, {"ids": np.array([tokens], np.int32)})[0]
         vector: list[float] = vectors[0].tolist()
         return vector
 
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return self._get_text_embedding(query)
+    def get_query_embedding(self, query: str) -> list[float]:
+        """Return the unit vector of a question: it is that of a text."""
+        return self.get_text_embedding(query)
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_text_embedding(query)
+    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        """Return the unit vectors of the texts, in their order."""
+        return [self.get_text_embedding(text) for text in texts]
 
 
 _open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionary()
@@ -75,11 +106,23 @@ def open_model(settings: EmbeddingSettings) -> Embedder:
 
     All embedders of a process share one model, which takes about 80 MB.
     """
-    info = ModelInfo(provider="this package", model=MODEL, dimension=DIMENSION)
     model = _open_models.get(settings.cache)
     if model is None:
         model = _open_models[settings.cache] = LocalMiniLM(settings.cache)
+    return embedder_of(model)
+
+
+def embedder_of(model: LocalMiniLM) -> Embedder:
+    """An embedder of this model, with as many threads as this machine has for it."""
+    info = ModelInfo("this package", MODEL, DIMENSION, threads=_threads(), note=model.choice)
     return Embedder(model, info)
+
+
+def _threads() -> int:
+    """How many threads embed at ingestion: as many as this process has processors, within reason."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return min(processors, MOST_THREADS)
 
 
 def _tokenizer() -> Tokenizer:

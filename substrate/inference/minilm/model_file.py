@@ -19,7 +19,7 @@ from schemas.errors import Fault
 from substrate.inference.minilm.weights import CARRIED, REMEDY, WEIGHTS_SHA256, installed
 
 if TYPE_CHECKING:
-    from substrate.inference.minilm.graph import Precision
+    from substrate.inference.minilm.weights import Precision
 
 # Increase it with every change of the graph, or newer code would use files built by older code.
 RECIPE: Final = 1

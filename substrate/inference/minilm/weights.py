@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from schemas.errors import Fault
 
@@ -23,6 +23,10 @@ TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa3
 CARRIED: Final = Path(__file__).parent / "carried"
 """In a wheel: the tokenizer, and the model's file built from the weights."""
 REMEDY: Final = "Install Substrate again, or choose another model with SUBSTRATE_EMBEDDING."
+
+
+type Precision = Literal["fp32", "int8", "u8s8"]
+"""How the model's file multiplies; see `graph`."""
 
 
 class ModelFiles(NamedTuple):

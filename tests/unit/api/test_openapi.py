@@ -40,9 +40,22 @@ def test_every_reference_leads_somewhere() -> None:
         assert name in DOCUMENT["components"][room], ref
 
 
-@pytest.mark.parametrize("name", ["WriteReceipt", "ConsciousnessNode", "ConsciousnessStream", "MemoryRecord"])
+@pytest.mark.parametrize("name", ["WriteReceipt", "MemoryPage", "MemoryRecord"])
 def test_fields_that_an_answer_always_has_are_required(name: str) -> None:
     assert set(SCHEMAS[name]["required"]) == set(SCHEMAS[name]["properties"])
+
+
+def test_what_a_stream_may_leave_out_is_not_required() -> None:
+    """A null, the default of a field of a memory, and a section that was not asked for."""
+    assert {"node_id", "description", "energy"} < set(SCHEMAS["ConsciousnessNode"]["required"])
+    assert not {"invalid_at", "tags", "version"} & set(SCHEMAS["ConsciousnessNode"]["required"])
+    assert {"form", "stream_id", "degraded"} < set(SCHEMAS["ConsciousnessStream"]["required"])
+    assert not {"levels", "text", "memories"} & set(SCHEMAS["ReferencedStream"]["required"])
+    for name in ("TemporalDissonance", "QueryTiming", "CitizenState"):
+        fields = SCHEMAS[name]["properties"]
+        nullable = {field for field, schema in fields.items() if {"type": "null"} in schema.get("anyOf", ())}
+        assert nullable, name
+        assert set(SCHEMAS[name]["required"]) == fields.keys() - nullable
 
 
 def test_optional_fields_of_a_request_are_not_required() -> None:

@@ -9,8 +9,9 @@ import pytest
 from pydantic import BaseModel
 
 from api.app import create_app
-from api.problems import MEDIA_TYPE, refusal_error, statuses_by_slug
+from api.problems import MEDIA_TYPE, statuses_by_slug
 from schemas.commands import WriteReceipt
+from schemas.errors import refusal_error
 from schemas.settings import Settings
 from schemas.upkeep import RepairOutcome
 from tests.docs_pages import ROOT

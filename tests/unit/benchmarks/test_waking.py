@@ -17,8 +17,9 @@ from benchmarks.waking_scores import (
     is_same_name,
     rate_wakings,
 )
-from schemas.citizen import CitizenState, Identity, IdentityPerson, Told
 from schemas.intention import QueryMode
+from schemas.mind.identity import Identity, IdentityPerson, Told
+from schemas.mind.state import CitizenState
 from substrate.inference.embeddings.embedder import NoEmbedder
 
 MOMENT = datetime(2024, 5, 4, tzinfo=UTC)

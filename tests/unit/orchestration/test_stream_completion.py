@@ -19,13 +19,13 @@ from orchestration.stream_completion import (
 )
 from orchestration.traversal.paths import suggested_paths
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalGraph
 from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store.search import VersionRow
+from substrate.store.records import VersionRow
 from tests.builders import a_memory, an_edge, nodes_by_identity
 
 N1, N2 = Level.N1, Level.N2
@@ -69,7 +69,7 @@ def test_versions_are_asked_for_once_a_level_with_the_instants_at_which_they_cha
     ]
     candidates = Candidates({memory.key: memory for memory in shown})
     graph = Graph(Connection.__new__(Connection), "g")
-    targets = {level: GraphTarget(level, graph, past=True) for level in Level}
+    targets: dict[GraphKey, GraphTarget] = {level: GraphTarget(level, graph, past=True) for level in Level}
     (request,) = version_requests([shown[0].key, shown[1].key], candidates, targets, {"known_to": 3})
     assert (request.name, request.values["known_to"]) == ("N1_records", 3)
     assert (request.values["ids"], request.values["touching"]) == (["a"], [5, 9])

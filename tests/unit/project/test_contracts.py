@@ -21,13 +21,14 @@ LAYERS = "layers: schemas <- substrate <- orchestration <- api"
 CYCLES = "no cycles between the modules of a room"
 PURE = "pure rooms: no clock, chance, concurrency, logging, environment or store"
 FLOWS = "ways of asking do not import each other"
-MOST_MODULES = 450
-MOST_ENTRIES = {"schemas": 20, "substrate": 14, "orchestration": 28, "api": 18}
+MOST_MODULES = 560
+MOST_ENTRIES = {"schemas": 22, "substrate": 14, "orchestration": 28, "api": 18}
 SMALL_LINES = 50
 SMALL_ON_PURPOSE = {
+    "api.client.stream_calls": "the calls on streams stand together",
     "substrate.inference.embeddings.openai_client": "imported only when the settings choose it",
     "substrate.inference.language.openai_client": "imported only when the settings choose it",
-    "substrate.inference.tokens": "loads a vocabulary, which its pure importer does not do itself",
+    "substrate.likeness.vector_index": "one of two adapters of a port",
     "api.service": "builds the service without the command line",
     "orchestration.upkeep.jobs.registry": "the table of jobs, to which each job adds one line",
 }

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemas.backup import VERSION, HeldFile, HeldGraph, Manifest
+from schemas.upkeep.backup import VERSION, HeldFile, HeldGraph, Manifest
 
 MANIFEST = Manifest(
     taken_at=datetime(2026, 1, 1, tzinfo=UTC),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from schemas.citizen import Feedback
+from schemas.mind.feedback import Feedback
 
 
 @pytest.mark.parametrize("step", [".", ".."])

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from orchestration.writing.records import fingerprint
 from schemas.association import TagWalk
 from schemas.base import MOST_FIELDS, Request
-from schemas.citizen import StateChange
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
 from schemas.field_names import ALIASES, NAMES_OF_REST, FieldNames, nearest
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.mind.state import StateChange
 from schemas.wave_signal import Resonate
 
 OF_MEMORY = FieldNames.of(Remember.model_fields, ALIASES)

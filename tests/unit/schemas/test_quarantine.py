@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from schemas.upkeep.quarantine import GraphRequest, QuarantineRequest
+from schemas.collectives import GraphRequest
+from schemas.upkeep.quarantine import QuarantineRequest
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_a_full_stream_has_120_memories_300_links_and_paths(stream: Consciousnes
 def test_the_json_of_a_stream_is_that_of_its_models(stream: ConsciousnessStream) -> None:
     said = orjson.loads(json_bytes(stream))
     assert said == stream.model_dump(mode="json")
-    assert list(said["traversal_graph"]["edges"][0])[:3] == ["edge_id", "level", "source_id"]
+    assert list(said["traversal_graph"]["edges"][0])[:4] == ["edge_id", "level", "collective", "source_id"]
 
 
 def test_a_stream_built_unchecked_equals_the_validated_one(stream: ConsciousnessStream) -> None:

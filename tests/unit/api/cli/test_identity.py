@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from api.cli.identity import show
-from schemas.citizen import CitizenState, Drive, Identity
+from schemas.mind.identity import Identity
+from schemas.mind.state import CitizenState, Drive
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 FELT = {"emotion_vector": {"joy": 0.5}, "goal": "reach\nthe shore", "drives": {"rest": Drive(satisfaction=0.25)}}

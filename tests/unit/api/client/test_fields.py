@@ -6,16 +6,20 @@ from typing import Any
 
 import pytest
 
-from api.client import fields, upkeep_calls
+from api.client import citizen_calls, fields, mind_calls, upkeep_calls
 from api.request_parsing.addresses import MomentRequest
 from api.request_parsing.pagination import HistoryRequest, LinkListRequest, MemoryListRequest
 from schemas import commands
 from schemas.association import TagWalk
 from schemas.base import Request
-from schemas.citizen import LearningPage, StateAsOf, StateChange, WhoIs
 from schemas.field_names import ALIASES, FieldNames
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.keys import KeyChange, KeyRequest
+from schemas.mind.identity import Between, WhoIs
+from schemas.mind.learning import LearningPage
+from schemas.mind.perspectives import Look
+from schemas.mind.rules import RulesCheck, RulesPage
+from schemas.mind.state import StateAsOf, StateChange
 from schemas.paging import Paged
 from schemas.upkeep import RepairRequest, SweepRequest
 from schemas.upkeep.quarantine import QuarantineRequest
@@ -39,6 +43,8 @@ PAIRS: list[tuple[Any, type[Request]]] = [
     (fields.HistoryFields, HistoryRequest), (fields.StateFields, StateChange), (fields.MomentFields, StateAsOf),
     (fields.PageFields, Paged), (fields.LearningFields, LearningPage), (fields.SweepFields, SweepRequest),
     (fields.RepairFields, RepairRequest), (fields.KeyFields, KeyRequest), (fields.KeyChangeFields, KeyChange),
+    (citizen_calls.BetweenFields, Between), (citizen_calls.LookFields, Look),
+    (mind_calls.RulesCheckFields, RulesCheck), (mind_calls.RulesFields, RulesPage),
     (upkeep_calls.RunFields, RunRequest), (upkeep_calls.OwnFields, OwnUpkeep),
     (upkeep_calls.QuarantineFields, QuarantineRequest), (upkeep_calls.PolicyFields, SetPolicy),
 ]  # fmt: skip

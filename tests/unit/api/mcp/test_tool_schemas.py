@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from api.mcp.tool import Tool
 from api.mcp.tool_schemas import CITIZEN, CitizenScope, answer_schema, argument_schema, single_citizen_scope
-from api.mcp.tools import TOOLS, Tool, choose_tools, split_names
+from api.mcp.tools import TOOLS, choose_tools, split_names
 from schemas.errors import InvalidRequest
 
 tools = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])

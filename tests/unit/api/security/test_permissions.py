@@ -9,9 +9,9 @@ from api.security.authentication import Principal
 from api.security.permissions import Caller
 from schemas.errors import Forbidden, NotFound, SubstrateError
 from schemas.keys import Action, Scope, grants
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 
-ALLOWED: list[tuple[str, Level, str | None, Action, type[SubstrateError] | None]] = [
+ALLOWED: list[tuple[str, GraphKey, str | None, Action, type[SubstrateError] | None]] = [
     ("citizen:ada:read", Level.N1, "ada", "read", None),
     ("citizen:ada:read", Level.N1, "ada", "write", Forbidden),
     ("citizen:ada:*", Level.N1, "ada", "erase", None),
@@ -28,6 +28,22 @@ ALLOWED: list[tuple[str, Level, str | None, Action, type[SubstrateError] | None]
     ("N3:*", Level.N3, None, "write", None),
     ("N2:*", Level.N2, None, "erase", Forbidden),
     ("N2:*", Level.N1, "ada", "read", NotFound),
+    ("N2:steward", Level.N2, None, "steward", None),
+    ("N2:steward", Level.N2, None, "write", Forbidden),
+    ("N2:steward", Level.N3, None, "steward", Forbidden),
+    ("N2:*", Level.N2, None, "steward", Forbidden),
+    ("admin", Level.N2, None, "steward", None),
+    ("collective:atlas:read", "N2:atlas", None, "read", None),
+    ("collective:atlas:read", "N2:atlas", None, "write", Forbidden),
+    ("collective:atlas:read", "N2:borea", None, "read", NotFound),
+    ("collective:atlas:*", "N2:atlas", None, "write", None),
+    ("collective:atlas:*", "N2:atlas", None, "steward", Forbidden),
+    ("collective:atlas:steward", "N2:atlas", None, "steward", None),
+    ("collective:*:read", "N2:atlas", None, "read", None),
+    ("collective:*:read", Level.N2, None, "read", Forbidden),
+    ("N2:*", "N2:atlas", None, "read", NotFound),
+    ("citizen:atlas:*", "N2:atlas", None, "read", NotFound),
+    ("admin", "N2:atlas", None, "steward", None),
     ("upkeep", Level.N1, "ada", "read", NotFound),
     ("admin", Level.N1, "ada", "erase", None),
     ("admin", Level.N3, None, "erase", None),
@@ -36,7 +52,7 @@ ALLOWED: list[tuple[str, Level, str | None, Action, type[SubstrateError] | None]
 
 @pytest.mark.parametrize(("scope", "level", "citizen", "action", "refusal"), ALLOWED)
 def test_a_scope_allows_what_it_names_and_nothing_else(
-    scope: str, level: Level, citizen: str | None, action: Action, refusal: type[SubstrateError] | None
+    scope: str, level: GraphKey, citizen: str | None, action: Action, refusal: type[SubstrateError] | None
 ) -> None:
     caller = Caller(Principal("k", grants([scope])))
     if refusal is None:

@@ -13,6 +13,7 @@ from substrate.emotions import EMOTION_WORDS
 @pytest.mark.parametrize("code", CODES)
 def test_the_data_of_a_language_name_known_emotions_and_states(code: str) -> None:
     entries = [entry for found in language(code).phrases.values() for entry in found]
+    assert all(entry.pattern for entry in entries if entry.phrase is not None)
     assert {entry.value for entry in entries if entry.kind in FEELINGS} <= set(EMOTION_WORDS.values())
     assert {entry.value for entry in entries if entry.kind == "states"} == {
         state.value for state in ResolutionState

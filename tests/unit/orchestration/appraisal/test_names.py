@@ -110,3 +110,10 @@ def test_a_run_of_capitals_beyond_any_name_is_none() -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
     read_names(text)
+
+
+@pytest.mark.parametrize("opener", ["Thankfully", "Luckily", "Honestly"])
+def test_an_adverb_before_a_relation_is_nobody(opener: str) -> None:
+    assert opener not in {
+        mention.name for mention in read_names(f"{opener}, my son is fine. {opener}, all is well.")
+    }

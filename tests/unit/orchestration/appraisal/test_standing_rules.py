@@ -21,6 +21,17 @@ from orchestration.appraisal.standing_rules import (
         ("I'd prefer tea", True),
         ("We always go there", False),
         ("I never said that", False),
+        ("Always combine formulas with diagrams when I ask about problems.", True),
+        ("If you ever do it, let me know, I'd love to help.", False),
+        ("From now on let me know before you order anything.", True),
+        ("If you say so", False),
+        ("Tell me, what's your vision for the future?", False),
+        ("They were part of my wedding and always remind me of that day.", False),
+        ("Have you ever played among us", False),
+        ("Max is great, he always cheers me up", False),
+        ("max three lines please, always", True),
+        ("Prüfe immer die Frist, wenn ich dich frage.", True),
+        ("Wenn du je hinfährst, sag mir Bescheid.", False),
     ],
 )
 def test_a_standing_instruction_is_distinguished_from_a_habit(text: str, wish: bool) -> None:

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.compact import NO_MEMORIES, NONE_FITS, compact
+from orchestration.assembly.compact import NO_MEMORIES, compact
 from orchestration.mind.dissonance import detect_temporal_dissonances
+from orchestration.traversal.graph import graph_edges
+from orchestration.traversal.probability import NO_STATE
 from schemas.memory import ConsciousnessNode
 from schemas.stream import (
     ActivationTiers,
-    ConsciousnessLevelResults,
     ConsciousnessStream,
     ConsciousnessSummary,
     Degradation,
@@ -114,6 +115,7 @@ def test_the_whole_text_by_hand() -> None:
         a_relationship(source_id="b", target_id="c"),
     )
     old = a_node(
+        node_id="a",
         name="phase 2",
         description="It is unfinished.",
         created_at=DAY,
@@ -121,6 +123,7 @@ def test_the_whole_text_by_hand() -> None:
         invalidation_reason="discovered_false",
     )
     new = a_node(
+        node_id="a",
         name="phase 2",
         description="It was\ndone all along.",
         version=2,
@@ -132,11 +135,11 @@ def test_the_whole_text_by_hand() -> None:
     text = compact(
         stream(
             tiers,
-            levels={"n1_personal": ConsciousnessLevelResults(relationships=links)},
+            traversal_graph=TraversalGraph(edges=graph_edges(links, NO_STATE)),
+            temporal_dissonances=changes,
             degraded=[Degradation(query="N2_graph", reason="no answer within 1.25 s")],
             omitted=3,
-        ),
-        changes,
+        )
     )
     assert text == "\n".join(
         [
@@ -165,11 +168,6 @@ def test_an_empty_stream_says_so() -> None:
     assert compact(stream(ActivationTiers())) == NO_MEMORIES
     degraded = stream(ActivationTiers(), degraded=[Degradation(query="N1_graph", reason="late")])
     assert compact(degraded) == f"{NO_MEMORIES}\n\n# Missing\n- N1_graph: late"
-
-
-def test_a_stream_whose_memories_are_all_too_long_does_not_say_that_none_were_found() -> None:
-    cut = stream(ActivationTiers()).model_copy(update={"omitted": 2})
-    assert compact(cut) == f"{NONE_FITS}\n\n# Missing\n- 2 memories did not fit"
 
 
 def test_where_nothing_fits_the_memories_are_named_as_the_nearest() -> None:

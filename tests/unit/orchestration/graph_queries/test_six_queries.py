@@ -16,7 +16,7 @@ from orchestration.question.reading import Question
 from orchestration.question.requests import Request
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.temporal import Period, Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
@@ -36,14 +36,14 @@ def intention(**fields: Any) -> RetrievalIntention:
 
 
 def vector_query(lexicon: Lexicon, *, past: bool = False, fewest: Fewest | None = None) -> Any:
-    values = {"unfiltered": fewest is None}
+    values = {"unfiltered": fewest is None, "embedding": [1.0]}
     return six_queries.build_vector_query(target(past=past), lexicon, values, Reach(pool=40), fewest=fewest)
 
 
 def test_each_graph_gets_two_queries_one_without_an_embedding() -> None:
-    targets = {level: target(level) for level in (Level.N1, Level.N2)}
+    targets: dict[GraphKey, GraphTarget] = {level: target(level) for level in (Level.N1, Level.N2)}
     view = View(Scope.current(NOW), targets, NOW)
-    lexicons = dict.fromkeys(targets, SMALL)
+    lexicons: dict[GraphKey, Lexicon] = dict.fromkeys(targets, SMALL)
 
     def names(embedding: list[float]) -> list[str]:
         requests = six_queries.build_queries(
@@ -59,20 +59,20 @@ def test_a_small_graph_is_scanned_and_a_large_one_asks_the_index_with_over_fetch
     assert vector_query(SMALL).query is search.NOW.scan
     large = vector_query(LARGE)
     assert large.query is search.NOW.nearest
-    assert large.values["k"] == 3 * 40
+    assert large.values["near"].k == 3 * 40
     assert [query for query, _ in large.wider] == [search.NOW.nearest, search.NOW.scan]
 
 
 def test_k_grows_with_the_mean_number_of_past_traces() -> None:
     past = vector_query(LARGE, past=True)
     assert past.query is search.THEN.nearest
-    assert past.values["k"] == 3 * 40 * 5
+    assert past.values["near"].k == 3 * 40 * 5
 
 
 def test_few_members_of_a_label_are_scanned_and_many_are_found_by_the_index() -> None:
     assert vector_query(LARGE, fewest=Fewest(100, "#sea")).query is search.MEMBERS_NOW
     many = vector_query(LARGE, fewest=Fewest(2_500, "#sea"))
-    assert (many.query, many.values["k"]) == (search.NOW.nearest, 3 * 40 * 2)
+    assert (many.query, many.values["near"].k) == (search.NOW.nearest, 3 * 40 * 2)
     assert many.wider[-1] == (search.MEMBERS_NOW, {**many.wider[-1][1], "label": "#sea"})
 
 

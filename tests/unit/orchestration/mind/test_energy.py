@@ -193,7 +193,7 @@ def test_links_count_by_what_they_could_give() -> None:
 def test_a_link_counts_by_the_place_of_its_more_active_end() -> None:
     blocked = a_relationship(source_id="a", target_id="b", resolution_state="blocked")
     resolved = a_relationship(source_id="b", target_id="c", resolution_state="resolved")
-    places = {(blocked.level, "a"): 0, (blocked.level, "b"): 3, (blocked.level, "c"): 1}
+    places = {(blocked.graph_key, "a"): 0, (blocked.graph_key, "b"): 3, (blocked.graph_key, "c"): 1}
     # 1 x 1.5 + 1/2 x 0.3, of 1 x 1.5 + 1/2 x 1.5
     assert relative_potential([blocked, resolved], places) == pytest.approx(1.65 / 2.25)
     # Ends that are not among the memories found stand behind all that are.

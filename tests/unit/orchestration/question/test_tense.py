@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.question.tense import Tense, count_changes, has_own_words, read_tense
+from orchestration.question.tense import Tense, has_own_words, read_tense, read_voice
 
 QUESTIONS = [
     ("Where do I live?", Tense.PRESENT),
@@ -32,9 +32,9 @@ def test_the_words_of_a_question_say_for_when_it_asks(question: str, tense: Tens
 
 
 def test_words_of_change_are_counted_in_the_language_of_the_text() -> None:
-    assert count_changes("we moved the closing day again, since Monday") == 3
-    assert count_changes("die Proben sind ab Mai wieder am Dienstag") == 2
-    assert count_changes("we are closed on Mondays") == 0
+    assert read_voice("we moved the closing day again, since Monday").changes == 3
+    assert read_voice("die Proben sind ab Mai wieder am Dienstag").changes == 2
+    assert read_voice("we are closed on Mondays").changes == 0
 
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:

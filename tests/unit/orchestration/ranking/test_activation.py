@@ -8,10 +8,11 @@ import pytest
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
-from orchestration.ranking.activation import Asker, activate
+from orchestration.ranking.activation import Activation, Asker, activate, in_order
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
-from schemas.memory import Level
+from orchestration.ranking.consciousness_score import Score
+from schemas.memory import GraphKey, Level
 from tests.builders import key, stored_link, stored_row
 
 N1 = Level.N1
@@ -32,7 +33,7 @@ def small_world(*order: str) -> Candidates:
     return found
 
 
-LEXICONS = {N1: Lexicon(memories=3, traces=3, frequencies={"support": 1, "group": 1})}
+LEXICONS: dict[GraphKey, Lexicon] = {N1: Lexicon(memories=3, traces=3, frequencies={"support": 1, "group": 1})}
 
 
 def test_the_neighbour_of_a_hit_comes_to_mind_before_a_stranger() -> None:
@@ -82,3 +83,11 @@ def test_a_feeling_named_in_the_question_lifts_what_felt_so() -> None:
 def test_nothing_found_is_nothing_active() -> None:
     activation = activate(Candidates(), {}, Asker(Question("anything")))
     assert (activation.order, dict(activation.parts)) == ((), {})
+
+
+def test_what_an_order_names_comes_first_in_it_and_the_others_keep_theirs() -> None:
+    scores = tuple(Score(key(name), 0.5, total, {}) for name, total in (("a", 0.9), ("b", 0.8), ("c", 0.7)))
+    activation = Activation(scores, {})
+    ordered = in_order(activation, [key("c"), key("gone"), key("b")])
+    assert [score.key for score in ordered.order] == [key("c"), key("b"), key("a")]
+    assert in_order(activation, []) == activation

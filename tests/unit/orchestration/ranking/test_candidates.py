@@ -50,3 +50,12 @@ def test_other_versions_are_added_and_marked_but_for_those_selected() -> None:
         (N1, "a", 2): False,
     }
     assert candidates.memories[key("a")].row[NODE_START + NODE_PLACE["id"]] == "a"
+
+
+def test_memories_of_two_collectives_with_one_id_are_two_and_ranked_as_one_level() -> None:
+    candidates = Candidates()
+    default = [stored_row({"id": "a"}, score=0.5), stored_row({"id": "b"}, score=0.25)]
+    candidates.add(Level.N2, default, likeness=True)
+    candidates.add("N2:atlas", [stored_row({"id": "a"}, score=0.4)], likeness=True)
+    ranks = {memory.key[:2]: memory.likeness_rank for memory in candidates.memories.values()}
+    assert ranks == {("N2", "b"): 1, ("N2:atlas", "a"): 2, ("N2", "a"): 3}

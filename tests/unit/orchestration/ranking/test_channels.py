@@ -35,7 +35,7 @@ from orchestration.ranking.channels import (
 )
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.instructions import INSTRUCTIONS_KEPT
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.temporal import to_instant
 from tests.builders import a_memory, key, stored_row
 
@@ -128,7 +128,7 @@ def test_a_speaker_counts_by_whose_words_are_asked_for(
     speaker: str, question: Question, score: float | None
 ) -> None:
     candidates = of(a_memory("turn", speaker=speaker, description="I go"))
-    lexicons = {N1: Lexicon(entities=(CAROLINE,))}
+    lexicons: dict[GraphKey, Lexicon] = {N1: Lexicon(entities=(CAROLINE,))}
     parts = relevance_parts(candidates, ranking_question(question, candidates, lexicons, CHANNEL_WEIGHTS))
     assert parts[key("turn")].get("speaker") == score
 
@@ -158,7 +158,7 @@ def test_in_a_question_that_is_not_about_oneself_all_but_the_words_of_the_answer
 )
 def test_what_a_named_speaker_says_of_themselves_counts_more(speaker: str, text: str, score: float | None) -> None:
     candidates = of(a_memory("turn", speaker=speaker, description=text))
-    lexicons = {N1: Lexicon(entities=(CAROLINE,))}
+    lexicons: dict[GraphKey, Lexicon] = {N1: Lexicon(entities=(CAROLINE,))}
     question = ranking_question(Question("Where did Caroline go?"), candidates, lexicons, CHANNEL_WEIGHTS)
     assert relevance_parts(candidates, question)[key("turn")].get("of_self") == score
 

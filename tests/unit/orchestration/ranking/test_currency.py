@@ -14,16 +14,13 @@ from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
+from orchestration.ranking.changes import DAY, Change, Hit, find_changes
 from orchestration.ranking.consciousness_score import Score, levelled
 from orchestration.ranking.currency import (
-    DAY,
     FOCUS,
     LEAST_CHANGE,
     PART,
-    Change,
     Comparison,
-    Hit,
-    find_changes,
     fold_duplicates,
     is_of_one_thing,
     order_by_currency,

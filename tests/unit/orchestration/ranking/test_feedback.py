@@ -32,7 +32,7 @@ from orchestration.ranking.feedback import (
     question_words,
     use_priors,
 )
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from tests.builders import a_memory
 
 N1 = Level.N1
@@ -48,7 +48,7 @@ lessons = st.builds(
     pull=pulls,
     told_at=st.integers(1, 100),
 )
-LEXICONS = {N1: Lexicon(memories=40, frequencies={"cake": 3, "plum": 2})}
+LEXICONS: dict[GraphKey, Lexicon] = {N1: Lexicon(memories=40, frequencies={"cake": 3, "plum": 2})}
 ASKER = Asker(Question("Which cake has plums?"))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidates, ShownPassage
 from orchestration.ranking.passages import show_best_passages
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from substrate.store.passages import FoundPassage
 from tests.builders import a_memory, key
 
-LEXICON = {Level.N1: Lexicon(10, 10, 0, {"harbour": 1, "code": 2})}
+LEXICON: dict[GraphKey, Lexicon] = {Level.N1: Lexicon(10, 10, 0, {"harbour": 1, "code": 2})}
 
 
 def candidates_with(*passages: FoundPassage) -> Candidates:

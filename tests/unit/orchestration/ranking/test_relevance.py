@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.ranking.relevance import bm25_scores, count_stems, lexical_text, word_weights
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from substrate.text import STOP_WORDS, stem, words
 from tests.builders import a_memory, key
 
@@ -29,7 +29,7 @@ def test_bm25_by_hand() -> None:
         key("b"): "cat cat dog bird",
         key("c"): "bird fish cow pig horses",
     }
-    weights = {N1: word_weights({"cat": 2, "dog": 1}, 3)}
+    weights: dict[GraphKey, dict[str, float]] = {N1: word_weights({"cat": 2, "dog": 1}, 3)}
     assert weights[N1]["cat"] == pytest.approx(0.470004, abs=1e-6)
     assert weights[N1]["dog"] == pytest.approx(0.980829, abs=1e-6)
     scores = bm25_scores(texts, weights)

@@ -17,7 +17,7 @@ GAIN = CHANNEL_WEIGHTS.gain
 def received(
     memories: list[Candidate], links: list[CandidateLink], relevance: dict[Key, float]
 ) -> dict[Key, float]:
-    by_id = {(link.level, link.get("id"), 1): link for link in links}
+    by_id = {(link.graph_key, link.get("id"), 1): link for link in links}
     candidates = Candidates({memory.key: memory for memory in memories}, by_id)
     return spread(candidates, relevance, SpreadWeights(GAIN, CHANNEL_WEIGHTS.answer))
 

@@ -19,8 +19,10 @@ from orchestration.resonance.signal import (
     read_feeling,
     read_window,
     unsatisfied_drives,
+    with_kept,
 )
-from schemas.citizen import CitizenState
+from schemas.errors import InvalidRequest
+from schemas.mind.state import CitizenState
 from schemas.wave_signal import Resonate, SentSignal
 from substrate.store.surroundings import Surroundings
 
@@ -106,3 +108,35 @@ def test_a_signal_has_the_nodes_of_the_request_then_of_the_text_the_window_and_t
     assert sorted(build_signal(asked, again, {}, ()).nodes) == ["Egor", "Kai"], "once, as it was written first"
     crowded = replace(sources, entities=[f"n{number}" for number in range(2 * MAX_NODES)])
     assert len(build_signal(asked, crowded, {}, ()).nodes) == MAX_NODES
+
+
+@pytest.mark.parametrize(
+    ("kept", "fields"),
+    [
+        (
+            {"window": [{"id": "m1"}, {"text": "Tea?"}], "senses": {"message": "Come", "hunger": 0.4}},
+            {"window": ["Sun rose", "Tea?", "Come"]},
+        ),
+        ({"window": [{"id": "gone"}], "focus": "rent"}, {"window": [None], "focus": "rent"}),
+        (
+            {"senses": {"Pain": 0.7}, "drives": {"rest": {"satisfaction": 0.2}}},
+            {"emotion": "hurt", "intensity": 0.7, "result": "negative"},
+        ),
+        ({"senses": {"pain": 0.5}, "focus": "rent"}, {"focus": "rent"}),
+        ({"emotion_vector": {"joy": 0.4}}, {}),
+        ({"drives": {"rest": {"satisfaction": 0.1}}}, {}),
+    ],
+)
+def test_a_request_that_asks_nothing_takes_what_the_state_keeps(kept: Any, fields: dict[str, Any]) -> None:
+    asked = with_kept(Resonate(citizen_id="kai"), state(**kept), {"m1": "Sun rose"})
+    assert [item.text for item in asked.window] == fields.pop("window", [])
+    said = ("focus", "emotion", "intensity", "result")
+    assert {name: getattr(asked, name) for name in said} == {**dict.fromkeys(said), **fields}
+    low = {name: drive for name, drive in kept.get("drives", {}).items() if drive["satisfaction"] < 0.3}
+    assert list(unsatisfied_drives(asked, state(**kept))) == list(low)
+
+
+@pytest.mark.parametrize("kept", [{}, {"emotion_vector": {"joy": 0.0}}, {"senses": {"pain": 0.5}}])
+def test_a_state_that_keeps_nothing_has_no_signal(kept: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest, match="the signal is empty"):
+        with_kept(Resonate(citizen_id="kai"), state(**kept), {})

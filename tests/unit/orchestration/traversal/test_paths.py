@@ -18,14 +18,15 @@ from orchestration.traversal.paths import (
     MAX_NARRATIVE,
     MAX_PATHS,
     emotional_consistency,
-    level_of,
+    graph_of,
     suggested_paths,
 )
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.stream_parts import GraphEdge, TraversalPath
 from tests.builders import a_node, an_edge, nodes_by_identity
 
-N1, N2 = Level.N1, Level.N2
+N1: GraphKey = Level.N1
+N2: GraphKey = Level.N2
 type Walk = tuple[str, ...]
 
 
@@ -108,7 +109,7 @@ def test_levels_are_worlds_apart() -> None:
     edges = [an_edge("a", "b", 0.5, level="N2")]
     assert suggested_paths(nodes, edges, [(N1, "a")]) == ()
     (path,) = suggested_paths(nodes, edges, [(N1, "a"), (N2, "a")])
-    assert level_of(path) is N2
+    assert graph_of(path) == N2
 
 
 def test_a_hub_of_ten_thousand_links_is_one_fan() -> None:
@@ -290,7 +291,7 @@ def test_the_scores_of_a_path_by_hand() -> None:
     ],
 )
 def test_coherence_is_the_mean_cosine_where_it_is_given(
-    likeness: dict[tuple[Level, str, str], float], coherence: float
+    likeness: dict[tuple[GraphKey, str, str], float], coherence: float
 ) -> None:
     edges = [an_edge("a", "b", 0.8), an_edge("b", "c", 0.5)]
     nodes = nodes_by_identity("a", "b", "c")

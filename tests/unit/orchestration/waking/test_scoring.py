@@ -35,7 +35,7 @@ from orchestration.waking.scoring import (
     recency_weight,
 )
 from schemas.intention import QueryMode, StateBasedRetrieval
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level
 from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
@@ -235,7 +235,7 @@ def test_a_row_linked_to_a_rejected_answer_alone_is_rejected_too() -> None:
 def found_of(memories: list[Candidate], bonds: list[CandidateLink]) -> Candidates:
     return Candidates(
         {memory.key: memory for memory in memories},
-        {(bond.level, bond.get("id"), bond.get("created_at")): bond for bond in bonds},
+        {(bond.graph_key, bond.get("id"), bond.get("created_at")): bond for bond in bonds},
     )
 
 
@@ -359,7 +359,9 @@ NO_STORE = cast(Connection, None)
 
 
 def seen(graphs: Mapping[Level, str], scope: Scope, *, past: bool = False) -> View:
-    targets = {level: GraphTarget(level, Graph(NO_STORE, name), past) for level, name in graphs.items()}
+    targets: dict[GraphKey, GraphTarget] = {
+        level: GraphTarget(level, Graph(NO_STORE, name), past) for level, name in graphs.items()
+    }
     return View(scope, targets, NOW)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from falkordb.helpers import stringify_param_value
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,13 @@ def test_a_text_cannot_leave_its_quotes(values: dict[str, Any]) -> None:
     left = outside_strings(parameters(values))
     assert left.startswith("CYPHER ")
     assert not any(char in left for char in ";()$'\n\\")
+
+
+@given(plain)
+def test_values_are_written_as_the_driver_writes_them(value: Any) -> None:
+    assert parameters({"v": value}).replace(" ", "") == f"CYPHER v={stringify_param_value(value)} ".replace(
+        " ", ""
+    )
 
 
 def test_values_stand_under_their_names() -> None:

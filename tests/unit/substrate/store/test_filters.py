@@ -29,6 +29,9 @@ def test_required_emotions_are_sought_in_normal_form() -> None:
     values = felt_values(intention)
     assert values["required_emotions"] == sorted({normal_emotion(name) for name in ("Happy", "Afraid")})
     assert (values["min_energy"], values["min_confidence"]) == (0.3, 0.0)
+    assert values["emotions_needed"] == 2
+    any_of_them = felt_values(intention.model_copy(update={"emotions_match": "any"}))
+    assert any_of_them == {**values, "emotions_needed": 1}
 
 
 def test_tags_and_buckets_are_looked_for_in_their_own_column() -> None:

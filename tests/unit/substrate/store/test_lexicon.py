@@ -15,8 +15,8 @@ def test_rows_become_sizes_counts_and_names() -> None:
         ["size", "past_versions", 7, None, None, None, None],
         ["word", "bridge", 3, None, None, None, None],
         ["past_word", "bridge", 2, None, None, None, None],
-        ["name", "p1", None, "Luca", '["Il Professore"]', "Person", None],
-        ["name", "p2", None, "Marco", None, "Person", "name,node_type"],
+        ["name", "p1", None, "Luca", '["Il Professore"]', "Person", None, None],
+        ["name", "p2", None, "Marco", None, "Person", "name,node_type", None],
     ]
     names = [
         NamedMemory("p1", "Luca", ("Il Professore",), "Person"),
@@ -26,4 +26,6 @@ def test_rows_become_sizes_counts_and_names() -> None:
 
 
 def test_an_empty_graph_has_sizes_of_zero() -> None:
-    assert read_rows([["size", "memories", None, None, None, None, None]]) == LexiconRows(0, 0, 0, 0, {}, {}, [])
+    assert read_rows([["size", "memories", None, None, None, None, None, None]]) == LexiconRows(
+        0, 0, 0, 0, {}, {}, []
+    )

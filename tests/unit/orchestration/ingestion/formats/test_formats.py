@@ -13,7 +13,7 @@ import pytest
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import FORMATS, File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.files import read_files
-from orchestration.ingestion.formats.reader import parse_time
+from orchestration.ingestion.written_times import parse_time
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Relate, Remember
 from schemas.errors import InvalidRequest

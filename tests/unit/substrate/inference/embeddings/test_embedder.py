@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.settings import EmbeddingSettings
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.embeddings import embedder as embedder_module
-from substrate.inference.embeddings.embedder import CACHED_QUERIES, DECIMALS, ModelInfo
+from substrate.inference.embeddings.embedder import DECIMALS, QUERIES_BYTES, ModelInfo
 from tests.docs_pages import ROOT
 
 
@@ -120,14 +121,13 @@ async def test_the_memory_of_queries_is_bounded_and_keeps_the_latest() -> None:
     port = Scripted()
     embedder = embedder_of(port)
     await embedder.embed_query("used again")
-    for i in range(CACHED_QUERIES - 1):
-        await embedder.embed_query(str(i))
-    await embedder.embed_query("used again")
-    await embedder.embed_query("one too many")
+    for i in range(QUERIES_BYTES // 100_000):
+        await embedder.embed_query(f"{i} {'x' * 100_000}")
+        await embedder.embed_query("used again")
     asked = port.asked
     await embedder.embed_query("used again")
     assert port.asked == asked
-    await embedder.embed_query("0")
+    await embedder.embed_query(f"0 {'x' * 100_000}")
     assert port.asked == asked + 1
 
 
@@ -199,6 +199,26 @@ async def test_an_embedder_that_was_closed_twice_still_answers_what_it_remembers
     await embedder.aclose()
     assert await embedder.embed_query("a") == vector
     assert port.asked == 1
+
+
+class Meeting(Scripted):
+    """Answers a list of texts only when another list, or a query, is being answered at the same time."""
+
+    both: Any
+
+    def answer(self, text: str) -> list[float]:
+        self.both.wait(timeout=30)
+        return super().answer(text)
+
+
+async def test_several_threads_embed_one_list_in_order_and_a_query_has_its_own() -> None:
+    model = Meeting(both=Barrier(3), embed_batch_size=1)
+    embedder = Embedder(model, ModelInfo("the test", "scripted", 3, threads=2))
+    lists = asyncio.create_task(embedder.embed_texts(["a", "bbb"]))
+    await embedder.embed_query("cc")
+    model.both = Barrier(1)
+    assert await lists == [await embedder.embed_query(text) for text in ("a", "bbb")]
+    await embedder.aclose()
 
 
 async def test_any_llama_index_class_serves_by_its_import_path(tmp_path: Path) -> None:

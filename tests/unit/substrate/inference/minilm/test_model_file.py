@@ -20,7 +20,7 @@ from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.embeddings.local import LocalMiniLM
 from substrate.inference.minilm import model_file
 from substrate.inference.minilm import weights as official
-from substrate.inference.minilm.graph import WeightsFile, open_weights, quantised
+from substrate.inference.minilm.graph import WeightsFile, open_weights, quantised, quantised_rows
 from substrate.inference.minilm.model_file import file_name, onnx_file
 from substrate.inference.minilm.weights import ModelFiles, installed
 
@@ -88,12 +88,13 @@ def make(directory: str) -> None:
 
 
 def test_the_graph_computes_what_the_paper_says(cache: Path) -> None:
-    exact, fast = LocalMiniLM(cache, "fp32"), LocalMiniLM(cache, "int8")
+    exact, fast, rows = (LocalMiniLM(cache, precision) for precision in ("fp32", "int8", "u8s8"))
     with open_weights(installed().weights) as tensors:
         for text in TEXTS:
             expected = forward(tensors, fast._tokenizer.encode(text).ids)
             assert np.abs(exact.get_text_embedding(text) - expected).max() < 1e-4
             assert cosine(fast.get_text_embedding(text), expected.tolist()) > 0.995
+            assert cosine(rows.get_text_embedding(text), expected.tolist()) > 0.998
 
 
 def test_quantised_weights_are_within_half_a_step() -> None:
@@ -101,6 +102,16 @@ def test_quantised_weights_are_within_half_a_step() -> None:
     codes, scales = quantised(weight)
     restored = (codes.astype(np.float32) - 128) * scales[..., None]
     assert (np.abs(restored.reshape(3, 128) - weight).reshape(3, 2, 64) <= scales[..., None] * 0.501).all()
+
+
+def test_two_neighbouring_codes_of_one_sign_stay_within_what_avx2_can_add() -> None:
+    weight = np.random.default_rng(1).standard_t(3, size=(40, 384)).astype(np.float32)
+    weight[0] = 1
+    codes, scales = quantised_rows(weight)
+    pairs = codes.astype(int).reshape(40, -1, 2)
+    assert max(np.maximum(sign * pairs, 0).sum(-1).max() for sign in (1, -1)) * 255 < 2**15
+    restored = codes * scales[:, None]
+    assert np.linalg.norm(restored - weight) < 0.03 * np.linalg.norm(weight)
 
 
 async def test_a_paraphrase_is_nearer_than_an_unrelated_text(local: Embedder) -> None:
@@ -230,7 +241,7 @@ def test_two_processes_may_make_the_file_at_once(tmp_path: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0]
     assert [path.name for path in tmp_path.iterdir()] == [file_name("int8")]
-    assert LocalMiniLM(tmp_path).get_text_embedding("whole")
+    assert LocalMiniLM(tmp_path, "int8").get_text_embedding("whole")
 
 
 def test_altered_weights_are_refused_and_nothing_is_cached(

@@ -1,0 +1,102 @@
+"""`substrate appetite`: what a citizen has to wake for, and with `--intend` the stream that follows from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import formatting, options, stream_text, support
+from orchestration.intending import intend
+from schemas.memory import Level
+from schemas.mind.appetite import Appetite, Decision, IntendRequest
+from schemas.responses import Intended
+from schemas.settings import Settings
+
+OPTIONS: Final = {
+    "query_levels": "--level",
+    "collectives": "--collective",
+    "time_zone": "--time-zone",
+    "run": "--intend",
+    "apply_feedback": "--feedback",
+    "max_tokens": "--max-tokens",
+}
+BAR: Final = 20
+"""Characters of a full bar."""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def appetite(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    *,
+    citizen: options.Citizen,
+    intend_: Annotated[
+        bool, typer.Option("--intend", help="Ask what follows from it, and show the stream.")
+    ] = False,
+    level: options.AnyLevels = None,
+    collective: options.Collectives = None,
+    time_zone: Annotated[
+        str, typer.Option(metavar="NAME", help="The zone in which a planned day begins, such as Europe/Berlin.")
+    ] = "UTC",
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="With --intend: let the stream change the citizen's own energy.")
+    ] = False,
+    max_tokens: options.MaxTokens = None,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Show what a citizen has to wake for: readings from 0 to 1, each with its reason."""
+    fields = {
+        "query_levels": options.upper(level),
+        "collectives": collective,
+        "time_zone": time_zone,
+        "run": intend_,
+        "apply_feedback": feedback,
+        "max_tokens": max_tokens,
+    }
+    request = support.validate(IntendRequest, support.drop_unset(fields), OPTIONS)
+    answer = support.run(_answer(support.read_settings(ctx), citizen, request))
+    support.print_answer(answer, _show, as_json=as_json)
+
+
+async def _answer(settings: Settings, citizen: str, request: IntendRequest) -> Intended:
+    """Raises NotFound for a citizen that is not known. Without `run` the decision is told and nothing is asked."""
+    async with support.open_store(settings) as runtime:
+        await support.find_graph(runtime, Level.N1, citizen)
+        return await intend(citizen, request, runtime.deps, await runtime.moment())
+
+
+def _show(answer: Intended, console: Console) -> None:
+    _show_readings(answer.appetite, console)
+    _show_decision(answer.decision, console)
+    if answer.stream is not None:
+        console.print()
+        asked = answer.decision.intention
+        question = asked.query_text if asked is not None else str(answer.decision.reading)
+        scope = "as intended by its appetite"
+        stream_text.show(answer.stream, console, question=formatting.to_line(question), scope=scope)
+
+
+def _show_readings(appetite: Appetite, console: Console) -> None:
+    for reading in appetite.readings:
+        bar = "█" * round(BAR * reading.amount)
+        line = Text(f"{reading.name:<19}{reading.amount:.2f} ")
+        line.append(f"{bar:<{BAR}} ", "cyan").append(formatting.to_line(reading.reason))
+        console.print(line, soft_wrap=True)
+    contexts = ", ".join(map(formatting.to_line, appetite.active_contexts)) or "none"
+    feelings = ", ".join(appetite.dominant_emotions) or "none"
+    console.print(Text(f"active contexts: {contexts}", "bright_black"), soft_wrap=True)
+    pressure = f"{appetite.reality_pressure:.2f} ({appetite.pressure_from})"
+    console.print(Text(f"dominant emotions: {feelings}; reality pressure: {pressure}", "bright_black"))
+    for note in appetite.notes:
+        console.print(Text(formatting.to_line(note), "yellow"), soft_wrap=True)
+
+
+def _show_decision(decision: Decision, console: Console) -> None:
+    console.print(Text(f"→ {decision.kind}: ", "bold").append(formatting.to_line(decision.why), "not bold"),
+                  soft_wrap=True)  # fmt: skip
+    if decision.intention is not None:
+        console.print(Text(f"  {formatting.to_line(decision.intention.query_text)}"), soft_wrap=True)

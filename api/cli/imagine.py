@@ -1,0 +1,101 @@
+"""`substrate imagine`: what came of an action before, or how right the kept predictions were."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import formatting, options, support
+from orchestration.mind.predictions import read_calibration
+from orchestration.resonance.imagining import imagine as imagine_now
+from schemas.memory import Level
+from schemas.mind.imagination import Calibration, Imagination, Imagine
+from schemas.settings import Settings
+from substrate.text import count_of
+
+OPTIONS: Final = {
+    "action": "ACTION",
+    "citizen_id": "--citizen",
+    "nodes": "--node",
+    "emotion": "--emotion",
+    "query_levels": "--level",
+    "as_of_time": "--as-of",
+    "known_at": "--known-at",
+}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def imagine(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    action: Annotated[
+        str | None, typer.Argument(help="What to imagine; without it, how right the predictions were.")
+    ] = None,
+    *,
+    citizen: options.Citizen,
+    node: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Whom or what it is about; repeat.")
+    ] = None,
+    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="What the citizen feels now.")] = None,
+    level: options.AnyLevels = None,
+    as_of: options.AsOf = None,
+    known_at: options.KnownAt = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the prediction, to be compared later.")] = False,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Say what came of an action before: results, feelings and the nearest cases."""
+    if action is None:
+        told = support.run(_calibration(support.read_settings(ctx), citizen))
+        support.print_answer(told, _show_calibration, as_json=as_json)
+        return
+    fields = {
+        "action": action,
+        "citizen_id": citizen,
+        "nodes": node,
+        "emotion": emotion,
+        "query_levels": options.upper(level),
+        "as_of_time": support.parse_time_option("--as-of", as_of),
+        "known_at": support.parse_known_at(known_at),
+        "keep": keep,
+    }
+    request = support.validate(Imagine, support.drop_unset(fields), OPTIONS)
+    support.print_answer(support.answer_question(ctx, request, imagine_now), _show, as_json=as_json)
+
+
+async def _calibration(settings: Settings, citizen: str) -> Calibration:
+    async with support.open_store(settings) as runtime:
+        await support.find_graph(runtime, Level.N1, citizen)
+        return await read_calibration(citizen, runtime.deps)
+
+
+def _show(told: Imagination, console: Console) -> None:
+    for kind, shares in (("results", told.results), ("feelings", told.emotions), ("usual", told.usual)):
+        if shares:
+            line = ", ".join(f"{formatting.to_line(name)} {share:.0%}" for name, share in shares.items())
+            console.print(Text(f"{kind}: {line}"), soft_wrap=True)
+    if told.enough:
+        counted = count_of(told.cases, "case")
+        console.print(Text(f"evidence: {told.evidence:.1f} of {counted}", "bright_black"), soft_wrap=True)
+    for case in told.nearest:
+        line = formatting.to_line(case.description or case.name)
+        outcome = formatting.to_line(case.result or "no result")
+        console.print(Text(f"  {case.weight:.2f}  {line} -> {outcome}"), soft_wrap=True)
+    if told.prediction_id is not None:
+        console.print(Text(f"kept as {told.prediction_id}"), soft_wrap=True)
+    for note in (*told.notes, *formatting.describe_missing(told.degraded)):
+        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"), soft_wrap=True)
+
+
+def _show_calibration(told: Calibration, console: Console) -> None:
+    console.print(f"{count_of(told.kept, 'prediction')}, {told.waiting} without an outcome yet")
+    if told.brier is not None:
+        console.print(f"Brier {told.brier:.3f} over {told.answered}; always the usual {told.usual_brier:.3f}")
+    for one in told.reliability:
+        said = f"told {one.predicted:.0%}, came {one.happened:.0%}"
+        console.print(f"  {one.from_share:.0%} to {one.to_share:.0%}: {said} ({one.count})")
+    for month in told.over_time:
+        console.print(f"  {month.month}: Brier {month.brier:.3f} over {month.answered}")

@@ -1,0 +1,134 @@
+"""`substrate share`: copy a memory up a level. `substrate contest`: contest a shared memory, or see what is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import options, support
+from orchestration.mind.contested import list_contested
+from orchestration.writing import contests, sharing
+from schemas.commands import Writer, WriteReceipt
+from schemas.mind.sharing import ContestedPage, ContestedQuery, ContestRequest, Share, Shared, Withdraw
+from schemas.settings import Settings
+
+OPTIONS: Final = {
+    "citizen_id": "--citizen", "id": "ID", "to": "--to", "level": "--level", "collective": "--collective",
+    "reason": "--reason",
+}  # fmt: skip
+
+app = typer.Typer(add_completion=False)
+SharedLevel = Annotated[str, typer.Option(help="N2 or N3.")]
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The id of the memory.")]
+
+
+@app.command()
+def share(
+    ctx: typer.Context,
+    memory: MemoryId,
+    *,
+    citizen: options.Citizen,
+    to: SharedLevel = "N2",
+    collective: options.Collective = None,
+    level: Annotated[str, typer.Option(help="Where the memory stands: N1 or N2.")] = "N1",
+    links: Annotated[bool, typer.Option(help="Copy its links to what the citizen shared there too.")] = True,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Copy a memory with its links to N2 or N3; again, to bring the copy up to date."""
+    fields = {
+        "citizen_id": citizen, "id": memory, "to": to.upper(), "collective": collective, "level": level.upper(),
+        "with_links": links,
+    }  # fmt: skip
+    request = support.validate(Share, fields, OPTIONS)
+    answer = support.run(_share(support.read_settings(ctx), request))
+    support.print_answer(answer, _show_shared, as_json=as_json)
+
+
+@app.command()
+def contest(
+    ctx: typer.Context,
+    memory: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="The memory; without it, list what is contested."),
+    ] = None,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: SharedLevel = "N2",
+    collective: options.Collective = None,
+    reason: Annotated[str | None, typer.Option(help="What is wrong with it.")] = None,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take the contest back.")] = False,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Contest a shared memory of another, take that back, or list what is contested."""
+    settings = support.read_settings(ctx)
+    fields = {"level": level.upper(), "collective": collective}
+    if memory is None:
+        query = support.validate(ContestedQuery, {**fields, "by": citizen}, {**OPTIONS, "by": "--citizen"})
+        support.print_answer(support.run(_list(settings, query)), _show_contested, as_json=as_json)
+        return
+    named = {**fields, "citizen_id": citizen, "id": memory}
+    request: Withdraw = (
+        support.validate(Withdraw, named, OPTIONS)
+        if withdraw
+        else support.validate(ContestRequest, {**named, "reason": reason}, OPTIONS)
+    )
+    support.print_answer(support.run(_contest(settings, request)), _show_receipt, as_json=as_json)
+
+
+def _writer(citizen_id: str) -> Writer:
+    """Who names a citizen writes as this citizen, and is no steward."""
+    return Writer(author=citizen_id, steward=False)
+
+
+async def _share(settings: Settings, request: Share) -> Shared:
+    async with support.open_store(settings) as runtime:
+        now = await runtime.moment()
+        done = await sharing.share(request, _writer(request.citizen_id), runtime.deps, now)
+    if isinstance(done, WriteReceipt):
+        raise done.refusal()
+    return done
+
+
+async def _contest(settings: Settings, request: Withdraw) -> WriteReceipt:
+    async with support.open_store(settings) as runtime:
+        writer, now = _writer(request.citizen_id), await runtime.moment()
+        if isinstance(request, ContestRequest):
+            receipt = await contests.contest(request, writer, runtime.deps, now)
+        else:
+            receipt = await contests.withdraw(request, writer, runtime.deps, now)
+    if receipt.status == "refused":
+        raise receipt.refusal()
+    return receipt
+
+
+async def _list(settings: Settings, query: ContestedQuery) -> ContestedPage:
+    async with support.open_store(settings) as runtime:
+        return await list_contested(query, runtime.deps, await runtime.moment())
+
+
+def _show_shared(shared: Shared, console: Console) -> None:
+    console.print(
+        Text(f"{shared.status}: {shared.graph_key} {shared.id}, version {shared.version}"), soft_wrap=True
+    )
+    for line in (*(f"link {link}" for link in shared.links), *(f"left {left}" for left in shared.left)):
+        console.print(Text(line, "bright_black"), soft_wrap=True)
+    for each in shared.contested:
+        console.print(Text(f"contested by {each.by or 'somebody'}: {each.reason}"), soft_wrap=True)
+
+
+def _show_receipt(receipt: WriteReceipt, console: Console) -> None:
+    verb = "withdrawn" if receipt.command == "retract" else "contested"
+    console.print(Text(f"{verb}: {receipt.level} {receipt.id}"), soft_wrap=True)
+
+
+def _show_contested(page: ContestedPage, console: Console) -> None:
+    for memory in page.memories:
+        by = f", by {memory.author}" if memory.author else ""
+        console.print(Text(f"{memory.graph_key} {memory.id}: {memory.name}{by}"), soft_wrap=True)
+        for each in memory.contested:
+            console.print(Text(f"  {each.by or 'somebody'}: {each.reason}", "bright_black"), soft_wrap=True)
+    if not page.memories:
+        support.messages().print(Text("nothing is contested", "bright_black"))

@@ -1,0 +1,188 @@
+"""The tools of the mind: who a citizen is, where it stands, what it feels, and what helped it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from api.client import AsyncSubstrate
+from api.mcp import answers, mind_answers
+from api.mcp.arguments import (
+    FeedbackArguments,
+    IdentityArguments,
+    SetStateArguments,
+    SituationArguments,
+)
+from api.mcp.mind_arguments import (
+    CheckRulesArguments,
+    ContestArguments,
+    ContextArguments,
+    ImagineArguments,
+    ShareArguments,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of, times_of
+from orchestration.assembly.displayed_text import fence, one_line
+from orchestration.mind.declared_self import introduce
+from schemas.mind.identity import Identity
+from substrate.text import count_of
+
+RULES_SHOWN, FEELINGS_SHOWN = 5, 4
+
+
+async def identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer:
+    citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
+    return ToolAnswer(fence(_identity_text(citizen)), answers.IdentityValues.of(citizen))
+
+
+async def feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
+    told = await client.tell_feedback(
+        given.citizen_id, query=given.query, used=given.used, wrong=given.wrong, **times_of(given)
+    )
+    return ToolAnswer(f"kept as {told.feedback_id}", answers.FeedbackValues.of(told))
+
+
+async def check_rules(client: AsyncSubstrate, given: CheckRulesArguments) -> ToolAnswer:
+    verdict = await client.check_rules(**fields_of(given))
+    values = mind_answers.VerdictValues.of(verdict)
+    return ToolAnswer(fence(values.text()), values)
+
+
+async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAnswer:
+    fields = fields_of(given, "citizen_id")
+    if given.window is not None:
+        fields["window"] = [{"id": memory_id} for memory_id in given.window]
+    state = await client.set_state(given.citizen_id, **fields)
+    values = answers.StateValues.of(state)
+    return ToolAnswer(fence(values.text()), values)
+
+
+async def write_context(client: AsyncSubstrate, given: ContextArguments) -> ToolAnswer:
+    receipt = await client.write_context(**fields_of(given))
+    said = "written before as" if receipt.duplicate else "written as"
+    text = "\n".join((f"{said} {receipt.context_id}", *map(one_line, receipt.warnings)))
+    return ToolAnswer(fence(text), mind_answers.ContextValues.of(receipt))
+
+
+async def imagine(client: AsyncSubstrate, given: ImagineArguments) -> ToolAnswer:
+    told = await client.imagine(**fields_of(given))
+    return ToolAnswer(fence(mind_answers.imagination_text(told)), mind_answers.ImagineValues.of(told))
+
+
+async def situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAnswer:
+    found = await client.situation(given.citizen_id, **fields_of(given, "citizen_id"))
+    return ToolAnswer(fence(found.text), answers.SituationValues.of(found))
+
+
+async def share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer:
+    shared = await client.share(**fields_of(given))
+    return ToolAnswer(fence(mind_answers.shared_text(shared)), mind_answers.SharedValues.of(shared))
+
+
+async def contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer:
+    receipt = await client.contest(**fields_of(given))
+    return ToolAnswer(f"contested as {receipt.id}", mind_answers.ContestValues.of(receipt))
+
+
+def _identity_text(identity: Identity) -> str:
+    introduced = introduce(identity)
+    lines = [] if introduced is None else [one_line(introduced)]
+    lines += [one_line(f"Rule: {value.rule}") for value in identity.values[:RULES_SHOWN]]
+    if identity.temperament is not None:
+        felt = [f"{name} {share:.2f}" for name, share in identity.temperament.emotions.items()]
+        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_SHOWN])}"))
+    lines += [
+        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
+        for entity in identity.entities
+    ]
+    return "\n".join(lines) or "No identity yet: nothing was remembered."
+
+
+MIND_TOOLS: Final[Sequence[Tool]] = (
+    Tool(
+        "identity",
+        "Who a citizen is",
+        "Show who a citizen is, or was: the entities that most of its memories point to, and its state.",
+        IdentityArguments,
+        answers.IdentityValues,
+        identity,
+    ),
+    Tool(
+        "situation",
+        "Begin a cycle",
+        "Read where a citizen stands: state, what to answer to, working memory, rules, what changed.",
+        SituationArguments,
+        answers.SituationValues,
+        situation,
+        extra=True,
+    ),
+    Tool(
+        "set_state",
+        "Set a citizen's state",
+        "Say what a citizen feels and wants from now on; `wake` goes by it.",
+        SetStateArguments,
+        answers.StateValues,
+        set_state,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "check_rules",
+        "Check an action",
+        "Ask before you act: allow, warn, block, or unchecked (no permission), by the citizen's rules.",
+        CheckRulesArguments,
+        mind_answers.VerdictValues,
+        check_rules,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "feedback",
+        "Say what helped",
+        "Say which recalled memories answered a question, and which were wrong: later answers go by it.",
+        FeedbackArguments,
+        answers.FeedbackValues,
+        feedback,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "write_context",
+        "Write what happened",
+        "Write an episode with names, edges, feeling and result; it is stored as a whole.",
+        ContextArguments,
+        mind_answers.ContextValues,
+        write_context,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "imagine",
+        "Imagine an outcome",
+        "Say what came of an action before.",
+        ImagineArguments,
+        mind_answers.ImagineValues,
+        imagine,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "share",
+        "Share a memory",
+        "Copy a memory to a shared level, where others see it; again, to update the copy.",
+        ShareArguments,
+        mind_answers.SharedValues,
+        share,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "contest",
+        "Contest a memory",
+        "Say that another's shared memory is wrong.",
+        ContestArguments,
+        mind_answers.ContestValues,
+        contest,
+        read_only=False,
+        extra=True,
+    ),
+)

@@ -1,0 +1,52 @@
+"""A tool, its answer, and how its arguments become those of the client."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from api.client import AsyncSubstrate
+from api.client.fields import MomentFields
+from api.mcp.arguments import (
+    Arguments,
+    FeedbackArguments,
+    IdentityArguments,
+    RecallArguments,
+)
+from schemas.base import Frozen
+from schemas.memory import Source
+from schemas.temporal import ALL_KNOWN
+
+
+class ToolAnswer(NamedTuple):
+    """An answer: text for a model, values for a program."""
+
+    text: str
+    values: Frozen
+
+
+class Tool(NamedTuple):
+    """`read_only`: it changes nothing. `destructive`: it ends a belief. `extra`: offered only where chosen."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    answer: type[Frozen]
+    call: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer]]
+    read_only: bool = True
+    destructive: bool = False
+    extra: bool = False
+
+
+def times_of(given: RecallArguments | IdentityArguments | FeedbackArguments) -> MomentFields:
+    """The times of a question. `as_of_time` alone asks what was true then, as known now."""
+    if given.as_of_time is None:
+        return {} if given.known_at is None else {"known_at": given.known_at}
+    return {"as_of_time": given.as_of_time, "known_at": given.known_at or ALL_KNOWN}
+
+
+def fields_of(given: Arguments, *left_out: str) -> dict[str, Any]:
+    """The arguments that were given, as fields of a command. What is `quoted` has the source `tool`."""
+    fields = given.model_dump(exclude_none=True, exclude_unset=True, exclude={*left_out, "quoted"})
+    return {**fields, "source": Source.TOOL} if getattr(given, "quoted", False) else fields

@@ -1,0 +1,64 @@
+"""Collectives beside the default one: which there are, export and erasure of a whole one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+
+from api.dependencies import OpenRuntime
+from api.request_parsing.erasures import ErasureRequest, erase_and_report
+from api.request_parsing.strict_json import StrictRoute
+from api.request_parsing.writes import SingleWrite
+from api.routes.citizens import ExportRequest, answer_export
+from api.security.exports import ReservedExport
+from api.security.mind_permissions import COLLECTIVE_ERASURE, COLLECTIVE_READING, COLLECTIVES
+from api.security.permissions import CurrentCaller, requires
+from orchestration.transfer.line_format import Origin
+from schemas.collectives import CollectiveId, CollectivePage
+from schemas.commands import EraseCollective, ErasureReport
+from schemas.memory import Level, graph_key
+from schemas.paging import Paged, decode_cursor, encode_cursor
+
+router = APIRouter(prefix="/v1/collectives", tags=["collectives"], route_class=StrictRoute)
+
+CollectiveInPath = Annotated[CollectiveId, Path(description="The id of a collective beside the default one.")]
+
+
+@router.get("", operation_id="list_collectives")
+@requires(COLLECTIVES)
+async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtime: OpenRuntime) -> CollectivePage:
+    """The collectives in which something is stored and which the key may read, a page at a time."""
+    after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
+    stored = [name for name in await runtime.deps.graphs.collectives() if name > after]
+    names = [name for name in stored if caller.readable((graph_key(Level.N2, name),))]
+    shown = names[: query.limit]
+    return CollectivePage(
+        collectives=tuple(shown), next=encode_cursor(shown[-1]) if len(names) > len(shown) else None
+    )
+
+
+@router.get("/{collective}/export", response_class=StreamingResponse, operation_id="export_collective")
+@requires(COLLECTIVE_READING)
+async def export_memory(
+    collective: CollectiveInPath,
+    query: Annotated[ExportRequest, Query()],
+    runtime: OpenRuntime,
+    reserved: ReservedExport,
+) -> StreamingResponse:
+    """The whole collective as lines of JSON, every record on both time axes (`docs/export.md`).
+
+    A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
+    `Substrate-Notes` lists what was assumed.
+    """
+    return await answer_export(Origin(graph_key(Level.N2, collective), None), query, runtime, reserved)
+
+
+@router.delete("/{collective}", operation_id="erase_collective")
+@requires(COLLECTIVE_ERASURE)
+async def erase_collective(
+    collective: CollectiveInPath, query: Annotated[ErasureRequest, Query()], writing: SingleWrite
+) -> ErasureReport:
+    """Remove the whole collective for good, with all that anybody wrote there. Needs a steward of it."""
+    return await erase_and_report({**query.model_dump(), "collective": collective}, EraseCollective, writing)

@@ -1,0 +1,193 @@
+"""Permissions of the routes of the mind, declared as those of `permissions`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from api.security.permissions import (
+    ERASURE,
+    Arguments,
+    Caller,
+    PathValues,
+    Permission,
+    citizen_may,
+    named_graph,
+    narrow_levels,
+)
+from orchestration.mind.stream_note import citizen_of
+from orchestration.writing.changes import lower_source, outweighs
+from schemas.errors import NotFound
+from schemas.memory import GraphKey, Level, Source, graph_key, level_of
+from schemas.mind.contexts import WriteContext
+from schemas.mind.imagination import Imagine
+from schemas.mind.rules import RulesCheck
+from schemas.mind.sharing import ContestedQuery, Share, Withdraw
+
+
+def _check_context(caller: Caller, arguments: Arguments) -> Arguments:
+    """A context is written in the name of a source, which is at most the highest that the caller may claim."""
+    context: WriteContext = arguments["context"]
+    caller.require(Level.N1, context.citizen_id, "write")
+    if "source" in context.model_fields_set:
+        caller.require_source(context.source)
+    source = lower_source(context.source, caller.principal.highest_source)
+    return {**arguments, "context": context.model_copy(update={"source": source})}
+
+
+CONTEXT: Final = citizen_may("write")._replace(check=_check_context)
+
+
+def _check_imagination(caller: Caller, arguments: Arguments) -> Arguments:
+    request: Imagine = arguments["request"]
+    caller.require(Level.N1, request.citizen_id, "read")
+    if request.keep:
+        caller.require(Level.N1, request.citizen_id, "write")
+    return {**arguments, "request": narrow_levels(request, request.citizen_id, caller)}
+
+
+IMAGINATION: Final = citizen_may("read")._replace(
+    description="citizen:ID:read; also :write with keep; LEVEL:read for N2 and N3", check=_check_imagination
+)
+
+COLLECTIVES: Final = Permission(
+    "any key; it sees only the collectives that it may read", lambda _caller, arguments: arguments
+)
+
+
+def _check_collective(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require(graph_key(Level.N2, arguments["collective"]), None, "read")
+    return arguments
+
+
+def _check_collective_path(caller: Caller, path: PathValues) -> None:
+    caller.require(graph_key(Level.N2, path["collective"]), None, "read")
+
+
+COLLECTIVE_READING: Final = Permission("collective:ID:read", _check_collective, _check_collective_path)
+COLLECTIVE_ERASURE: Final = ERASURE._replace(description="collective:ID:steward")
+
+
+def _check_appetite(caller: Caller, arguments: Arguments) -> Arguments:
+    """Leave out shared levels that the request did not name and the caller may not read."""
+    citizen_id, request = arguments["citizen_id"], arguments["request"]
+    caller.require(Level.N1, citizen_id, "read")
+    if getattr(request, "apply_feedback", False):
+        caller.require(Level.N1, citizen_id, "write")
+    return {**arguments, "request": narrow_levels(request, citizen_id, caller)}
+
+
+APPETITE: Final = citizen_may("read")._replace(
+    description="citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3", check=_check_appetite
+)
+
+
+def _check_rules(caller: Caller, arguments: Arguments) -> Arguments:
+    request: RulesCheck = arguments["request"]
+    caller.require(Level.N1, request.citizen_id, "read")
+    return {**arguments, "request": narrow_levels(request, request.citizen_id, caller)}
+
+
+RULES: Final = citizen_may("read")._replace(
+    description="citizen:ID:read; also :write to be recorded; LEVEL:read for N2 and N3", check=_check_rules
+)
+
+
+def may_override(caller: Caller, citizen_id: str) -> bool:
+    """Whether the caller may write the citizen's memory as the citizen: less lifts no block of its rules."""
+    return caller.may_write(citizen_id) and not outweighs(Source.CITIZEN, caller.principal.highest_source)
+
+
+def _check_rules_page(caller: Caller, arguments: Arguments) -> Arguments:
+    citizen_id = arguments["citizen_id"]
+    caller.require(Level.N1, citizen_id, "read")
+    return {**arguments, "query": narrow_levels(arguments["query"], citizen_id, caller)}
+
+
+RULES_LIST: Final = citizen_may("read")._replace(
+    description="citizen:ID:read; LEVEL:read for N2 and N3", check=_check_rules_page
+)
+
+
+def _check_share(caller: Caller, arguments: Arguments) -> Arguments:
+    """A copy shows the others what only readers of the original could see."""
+    request: Share = arguments["request"]
+    caller.require(Level.N1, request.citizen_id, "write")
+    caller.require(request.stands_in, request.citizen_id, "read")
+    caller.require(request.goes_to, request.citizen_id, "write")
+    return arguments
+
+
+def _check_contest(caller: Caller, arguments: Arguments) -> Arguments:
+    request: Withdraw = arguments["request"]
+    caller.require(Level.N1, request.citizen_id, "write")
+    caller.require(request.graph_key, request.citizen_id, "read")
+    caller.require(request.graph_key, request.citizen_id, "write")
+    return arguments
+
+
+def _check_contested(caller: Caller, arguments: Arguments) -> Arguments:
+    query: ContestedQuery = arguments["query"]
+    caller.require(query.graph_key, None, "read")
+    return arguments
+
+
+SHARE: Final = Permission(
+    "citizen:ID:write, read where it stands, LEVEL:write where it goes",
+    _check_share,
+    lambda caller, _path: caller.require_anywhere("write", shared=False),
+)
+CONTEST: Final = Permission(
+    "citizen:ID:write; LEVEL:read and :write, or of the collective",
+    _check_contest,
+    lambda caller, _path: caller.require_anywhere("write", shared=False),
+)
+CONTESTED: Final = Permission("LEVEL:read", _check_contested)
+
+
+def _check_agreement(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require(named_graph(arguments["address"].level, arguments["query"]), None, "read")
+    return arguments
+
+
+AGREEMENT: Final = Permission("LEVEL:read", _check_agreement)
+SITUATION: Final = APPETITE._replace(description="citizen:ID:read; LEVEL:read for N2 and N3")
+
+
+def _check_stream(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require(Level.N1, _citizen_of_stream(arguments["stream_id"]), "read")
+    return arguments
+
+
+def _check_stream_path(caller: Caller, path: PathValues) -> None:
+    caller.require(Level.N1, _citizen_of_stream(path["stream_id"]), "read")
+
+
+def _citizen_of_stream(stream_id: str) -> str:
+    """The citizen whose stream it is. Raises NotFound for an id that no stream has."""
+    citizen_id = citizen_of(stream_id)
+    if citizen_id is None:
+        raise NotFound(f"no stream {stream_id} is noted")
+    return citizen_id
+
+
+STREAM: Final = Permission("citizen:ID:read, of the citizen whose stream it is", _check_stream, _check_stream_path)
+
+
+def readable_graph(caller: Caller) -> Callable[[GraphKey], bool]:
+    """Whether the caller may read a graph: one of a stream that was asked for with another key perhaps."""
+
+    def may_read(key: GraphKey) -> bool:
+        return level_of(key) is Level.N1 or "read" in caller.grants.level_actions(key)
+
+    return may_read
+
+
+def _check_feedback(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require(Level.N1, citizen_id := arguments["citizen_id"], "write")
+    return {**arguments, "told": narrow_levels(arguments["told"], citizen_id, caller)}
+
+
+FEEDBACK: Final = citizen_may("write")._replace(
+    description="citizen:ID:write; LEVEL:read for N2 and N3; collective:ID:read", check=_check_feedback
+)

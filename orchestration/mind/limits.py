@@ -1,0 +1,296 @@
+"""The days, hours and amounts to which a rule is limited, and those that an action names. Pure.
+
+"Never on Fridays" is limited to a day, "before 9 am" to hours, "more than 100 euros" to amounts. The words stand
+in the files of the languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, Literal, NamedTuple
+
+from orchestration.appraisal.languages import Language
+from orchestration.appraisal.speech import Token
+from orchestration.question.languages import languages as question_languages
+
+type Bound = Literal["exactly", "over", "under"]
+type Fit = Literal["holds", "fails", "untold"]
+
+DAY_MINUTES: Final = 24 * 60
+_CLOCK: Final = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d)(am|pm)?")
+_HALF_DAY: Final = re.compile(r"(1[0-2]|[1-9])(am|pm)")
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_SIGNS: Final = {"€": "euro", "$": "dollar", "£": "pound"}
+_NO_NUMBER: Final = frozenset(("a", "an", "one", "ein", "eine", "einem", "einer", "einen"))
+"""Words that are more often an article than a number."""
+
+
+class Amount(NamedTuple):
+    """A number with its unit, as a stem or ''. `bound`: over or under it, or exactly so many."""
+
+    value: float
+    unit: str
+    bound: Bound = "exactly"
+
+
+class Hours(NamedTuple):
+    """Minutes of the day from `start` to before `end`; over midnight where `end` is not after `start`."""
+
+    start: int
+    end: int
+
+    def minutes(self) -> list[tuple[int, int]]:
+        if self.start < self.end:
+            return [(self.start, self.end)]
+        return [(self.start, DAY_MINUTES), (0, self.end)]
+
+    def meets(self, other: Hours) -> bool:
+        return any(a < d and c < b for a, b in self.minutes() for c, d in other.minutes())
+
+
+class Limits(NamedTuple):
+    """What some words say of days (0 is Monday), hours and amounts. `taken`: the places of these words."""
+
+    days: frozenset[int] = frozenset()
+    hours: tuple[Hours, ...] = ()
+    amounts: tuple[Amount, ...] = ()
+    taken: frozenset[int] = frozenset()
+
+    def joined(self, other: Limits) -> Limits:
+        return Limits(self.days | other.days, self.hours + other.hours, self.amounts + other.amounts)
+
+    def any(self) -> bool:
+        return bool(self.days or self.hours or self.amounts)
+
+
+def compare(rule: Limits, action: Limits) -> Fit:
+    """Whether an action lies within the limits of a rule; `untold` where it does not say.
+
+    It fails as soon as one of day, hour or amount lies outside.
+    """
+    fits: list[Fit] = []
+    if rule.days:
+        fits.append("untold" if not action.days else "holds" if rule.days & action.days else "fails")
+    if rule.hours:
+        met = any(own.meets(other) for own in rule.hours for other in action.hours)
+        fits.append("untold" if not action.hours else "holds" if met else "fails")
+    fits += [_compare_amount(amount, action.amounts) for amount in rule.amounts if amount.bound != "exactly"]
+    return "fails" if "fails" in fits else "untold" if "untold" in fits else "holds"
+
+
+def _compare_amount(limit: Amount, told: Sequence[Amount]) -> Fit:
+    same = [amount.value for amount in told if amount.unit == limit.unit or not limit.unit]
+    if not same:
+        return "untold"
+    over = any(value > limit.value for value in same)
+    under = any(value < limit.value for value in same)
+    return "holds" if (over if limit.bound == "over" else under) else "fails"
+
+
+def read_limits(tokens: Sequence[Token], language: Language, today: int | None = None) -> Limits:
+    """The limits that the tokens name. `today`: the weekday at which "today" is said; None leaves it out."""
+    days: set[int] = set()
+    hours: list[Hours] = []
+    amounts: list[Amount] = []
+    taken: set[int] = set()
+    words = [token.text for token in tokens]
+    for place in range(len(words)):
+        if place in taken:
+            continue
+        found = _day(words, place, language, today)
+        if found is not None:
+            days |= found.days
+            taken |= found.taken
+        hour = _hours(words, place, language)
+        if hour is not None:
+            hours.append(hour.hours)
+            taken |= hour.taken
+            continue
+        amount = _amount(words, place, language)
+        if amount is not None:
+            amounts.append(amount.amount)
+            taken |= amount.taken
+    return Limits(frozenset(days), tuple(hours), tuple(amounts), frozenset(taken))
+
+
+def is_hour(words: Sequence[str], place: int, language: Language) -> bool:
+    """Whether a time of the day or a weekday stands at the place, after a word such as "before"."""
+    return place < len(words) and (
+        _clock(words, place, language) is not None
+        or _day(words, place, language, None) is not None
+        or _phrase_at(words, place, _spans(language, "hours")) is not None
+    )
+
+
+class _Days(NamedTuple):
+    days: frozenset[int]
+    taken: frozenset[int]
+
+
+class _Timed(NamedTuple):
+    hours: Hours
+    taken: frozenset[int]
+
+
+class _Counted(NamedTuple):
+    amount: Amount
+    taken: frozenset[int]
+
+
+class _Phrase(NamedTuple):
+    length: int
+    start: int
+    end: int
+
+
+def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Days | None:
+    word = words[place]
+    known = _weekdays(language.code)
+    for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
+        if form in known:
+            return _Days(frozenset((known[form],)), frozenset((place,)))
+    spans = _phrase_at(words, place, _spans(language, "days"))
+    if spans is not None:
+        return _Days(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
+    near = _phrase_at(words, place, _spans(language, "relative_days"))
+    if near is None or today is None:
+        return None
+    return _Days(frozenset(((today + near.start) % 7,)), frozenset())
+
+
+def _hours(words: Sequence[str], place: int, language: Language) -> _Timed | None:
+    part = _phrase_at(words, place, _spans(language, "hours"))
+    if part is not None:
+        return _Timed(Hours(part.start * 60, part.end * 60), frozenset(range(place, place + part.length)))
+    clock = _clock(words, place, language)
+    if clock is None:
+        return None
+    before = words[place - 1] if place else ""
+    taken = frozenset(range(place, place + clock.length))
+    if before in language.judging["earlier"]:
+        return _Timed(Hours(0, clock.start), taken | {place - 1})
+    if before in language.judging["later"]:
+        return _Timed(Hours(clock.start, DAY_MINUTES), taken | {place - 1})
+    return _Timed(Hours(clock.start, clock.start + 1), taken)
+
+
+def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | None:
+    """A time of the clock, in minutes: 7:30, 9 am, 9am, 20 Uhr."""
+    word = words[place]
+    after = words[place + 1] if place + 1 < len(words) else ""
+    half = after if after in language.judging["half_day"] else ""
+    hour, minute, late, length = 0, 0, "", 1 + bool(half)
+    if (found := _HALF_DAY.fullmatch(word)) is not None:
+        hour, late, length = int(found[1]), found[2], 1
+    elif (found := _CLOCK.fullmatch(word)) is not None and (":" in word or half):
+        hour, minute, late = int(found[1]), int(found[2]), found[3] or half
+    elif word.isascii() and word.isdigit() and len(word) < 3 and half:
+        hour, late = int(word), half
+    else:
+        return None
+    minutes = (hour % 12 + 12 * (late == "pm") if late in ("am", "pm") else hour) * 60 + minute
+    return _Phrase(length, minutes, minutes) if minutes <= DAY_MINUTES else None
+
+
+def _amount(words: Sequence[str], place: int, language: Language) -> _Counted | None:
+    value = _number(words[place], language)
+    if value is None:
+        return None
+    taken = {place}
+    unit, at = "", place + 1
+    if place and words[place - 1] in _SIGNS:
+        unit = _SIGNS[words[place - 1]]
+    elif at < len(words) and words[at] in _SIGNS:
+        unit = _SIGNS[words[at]]
+    elif at < len(words) and words[at].isalpha():
+        unit = _unit(words[at], language)
+    bound: Bound = "exactly"
+    bounds: tuple[tuple[str, Bound], ...] = (
+        ("most", "over"), ("least", "under"), ("more", "over"), ("less", "under"),
+    )  # fmt: skip
+    for name, meant in bounds:
+        length = _length_before(words, place, language.judging[name])
+        if length:
+            taken |= set(range(place - length, place))
+            bound = meant
+            break
+    return _Counted(Amount(value, unit, bound), frozenset(taken))
+
+
+def is_ceiling(words: Sequence[str], language: Language) -> bool:
+    """Whether the words set a most or a least: "at most 8" forbids more without the word "never"."""
+    names = (*language.judging["most"], *language.judging["least"])
+    joined = f" {' '.join(words)} "
+    return any(f" {phrase} " in joined for phrase in names)
+
+
+def _length_before(words: Sequence[str], place: int, phrases: Sequence[str]) -> int:
+    for phrase in sorted(phrases, key=len, reverse=True):
+        parts = phrase.split()
+        for gap in (0, 1):  # "more than € 100"
+            end = place - gap
+            if (
+                end >= len(parts)
+                and list(words[end - len(parts) : end]) == parts
+                and (not gap or words[end] in _SIGNS)
+            ):
+                return len(parts) + gap
+    return 0
+
+
+def _number(word: str, language: Language) -> float | None:
+    if word.isascii() and _NUMBER.fullmatch(word):
+        plain = (
+            word.replace(",", "")
+            if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word)
+            else word.replace(",", ".")
+        )
+        return float(plain) if plain.count(".") < 2 else None
+    if word in _NO_NUMBER:
+        return None
+    known = _numbers(language.code).get(word)
+    return None if known is None else float(known)
+
+
+def _unit(word: str, language: Language) -> str:
+    return _units(language).get(word) or str(language.stemmer.stemWord(word))
+
+
+def _phrase_at(
+    words: Sequence[str], place: int, spans: Sequence[tuple[tuple[str, ...], int, int]]
+) -> _Phrase | None:
+    """The longest phrase that stands at the place, with its numbers."""
+    for parts, start, end in spans:
+        if tuple(words[place : place + len(parts)]) == parts:
+            return _Phrase(len(parts), start, end)
+    return None
+
+
+@cache
+def _spans_of(phrases: Sequence[str]) -> tuple[tuple[tuple[str, ...], int, int], ...]:
+    found = []
+    for phrase in phrases:
+        *parts, numbers = phrase.split()
+        start, _, end = numbers.partition("-")
+        found.append((tuple(parts), int(start), int(end or start)))
+    return tuple(sorted(found, key=lambda each: -len(each[0])))
+
+
+def _spans(language: Language, name: str) -> Sequence[tuple[tuple[str, ...], int, int]]:
+    return _spans_of(tuple(language.judging[name]))
+
+
+@cache
+def _weekdays(code: str) -> dict[str, int]:
+    return next((dict(each.places["weekday"]) for each in question_languages() if each.code == code), {})
+
+
+@cache
+def _numbers(code: str) -> dict[str, int]:
+    return next((dict(each.places["number"]) for each in question_languages() if each.code == code), {})
+
+
+def _units(language: Language) -> dict[str, str]:
+    return dict(phrase.split() for phrase in language.judging["units"])

@@ -1,0 +1,79 @@
+"""Adds to a stream what a text tells of the citizen: its energy now, and the rules in force."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.mind.rules_in_force import HeldRule, find_rules
+from orchestration.mind.state import felt_state
+from schemas.errors import Fault, StoreTimeout
+from schemas.intention import StreamRequest
+from schemas.memory import Level, collective_of, level_of
+from schemas.stream import ConsciousnessStream
+from schemas.stream_forms import all_memories
+from schemas.stream_parts import StreamRule
+from substrate.connection.errors import GraphMissing
+from substrate.store.rules import read_rules
+
+MOST_RULES: Final = 8
+"""So many rules come with a stream: those of its memories first, then the gravest, newer before older ones."""
+_GRAVITY: Final = ("block", "warn", "note")
+
+
+async def with_mind(
+    stream: ConsciousnessStream, asked: StreamRequest, view: View, deps: Deps
+) -> ConsciousnessStream:
+    """The stream with the energy of the citizen and its rules, where a text or a section tells them.
+
+    What is not read in time is left out.
+    """
+    parts = asked.parts or ()
+    told = asked.form == "compact"
+    energy, rules = await asyncio.gather(
+        _energy(stream, view, deps) if told or "energy" in parts else _nothing(),
+        _rules(stream, view) if told or "rules" in parts else _nothing(),
+    )
+    return stream.model_copy(update={"citizen_energy": energy, "rules": rules or ()})
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _energy(stream: ConsciousnessStream, view: View, deps: Deps) -> float | None:
+    if stream.state is not None:
+        return stream.state.energy
+    try:
+        return (await felt_state(stream.citizen_id, deps, view.scope, view.now)).energy
+    except (GraphMissing, StoreTimeout, Fault):
+        return None
+
+
+async def _rules(stream: ConsciousnessStream, view: View) -> tuple[StreamRule, ...]:
+    target = view.targets.get(Level.N1)
+    if target is None:
+        return ()
+    try:
+        held = find_rules(await read_rules(target, view.scope, None), stream.citizen_id)
+    except (GraphMissing, StoreTimeout, Fault):
+        return ()
+    shown = {(node.graph_key, node.node_id) for node in all_memories(stream)}
+
+    def weight(rule: HeldRule) -> tuple[bool, int]:
+        return not any((one.key, one.memory_id) in shown for one in rule.memories), _GRAVITY.index(rule.severity)
+
+    return tuple(map(_stream_rule, sorted(held, key=weight)[:MOST_RULES]))
+
+
+def _stream_rule(rule: HeldRule) -> StreamRule:
+    newest = rule.memories[0]
+    return StreamRule(
+        rule=rule.text,
+        severity=rule.severity,
+        memory_id=newest.memory_id,
+        level=level_of(newest.key),
+        collective=collective_of(newest.key),
+    )

@@ -1,0 +1,68 @@
+"""Which seven contexts a cycle has in its working memory, and the rules that are active with them (002). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from itertools import islice
+
+from orchestration.resonance.ranking import Echo, diversify, dominant_emotion, split_by_emotion
+from schemas.memory import ConsciousnessNode
+from schemas.mind.situation import ActiveRule, Context
+from schemas.wave_signal import WORKING_MEMORY, Resonance
+from substrate.emotions import normal_emotions
+
+
+def choose_contexts(resonances: Iterable[Resonance], left_out: Set[str] = frozenset()) -> list[Context]:
+    """At most seven memories of all levels: never more than two of an emotion, ordered by MMR (002, post-scoring).
+
+    Memories without a text are names, not contexts; those of `left_out`, by id, are shown elsewhere.
+    """
+    texts = [one for one in resonances if one.memory.description and one.memory.node_id not in left_out]
+    strongest = sorted(texts, key=lambda one: (-one.resonance, one.memory.level, one.memory.node_id))
+    first, _ = split_by_emotion(list(map(_echo, strongest)))
+    return [_context(echo.resonance) for echo in islice(diversify(first), WORKING_MEMORY)]
+
+
+def active_rules(contexts: Iterable[Context]) -> tuple[ActiveRule, ...]:
+    """The rules of the contexts, each once, in their order, with the memories that have it."""
+    ids: dict[str, list[str]] = {}
+    for context in contexts:
+        rule = (context.rule or "").strip()
+        if rule:
+            ids.setdefault(rule, []).append(context.memory_id)
+    return tuple(ActiveRule(rule=rule, memory_ids=tuple(of_rule)) for rule, of_rule in ids.items())
+
+
+def _echo(resonance: Resonance) -> Echo:
+    memory = resonance.memory
+    around = frozenset(node.node_id for node in resonance.nodes)
+    return Echo(resonance, dominant_emotion(memory), around)
+
+
+def _context(resonance: Resonance) -> Context:
+    memory = resonance.memory
+    emotion = dominant_emotion(memory)
+    return Context(
+        memory_id=memory.node_id,
+        level=memory.level,
+        collective=memory.collective,
+        name=memory.name,
+        description=memory.description,
+        speaker=memory.speaker,
+        valid_at=memory.valid_at,
+        nodes=resonance.nodes,
+        edges=resonance.edges,
+        emotion=emotion,
+        intensity=_intensity(memory, emotion),
+        result=memory.result,
+        rule=memory.rule,
+        abstraction=memory.abstraction,
+        score=resonance.resonance,
+    )
+
+
+def _intensity(memory: ConsciousnessNode, emotion: str | None) -> float | None:
+    if memory.intensity is not None or emotion is None:
+        return memory.intensity
+    felt: Mapping[str, float] = normal_emotions(memory.emotion_vector or {})
+    return felt.get(emotion)

@@ -1,0 +1,1 @@
+"""The values of the mind of a citizen, a file each."""

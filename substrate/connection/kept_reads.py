@@ -1,0 +1,105 @@
+"""What was read of a graph in one state, and answers only while the graph is in that state. Pure.
+
+Each write changes the state of its graph (`GraphState`), and each question reads the state first. So what is kept
+needs no time to live, and another process may write behind it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from typing import Any, Final, NamedTuple
+
+DEFAULT_BYTES: Final = 32 << 20
+GRAPH_BYTES: Final = 1_000
+"""What a graph takes of which nothing is kept yet: a service may be asked about any number of citizens."""
+
+
+class GraphState(NamedTuple):
+    """The state of a graph. `clock`: its last transaction. `shifts`: counts what moved no clock, as erasures.
+
+    `created_at` and `generation` tell a graph made anew, and other vectors.
+    """
+
+    clock: int = 0
+    shifts: int = 0
+    created_at: int = 0
+    generation: int = 0
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, int]) -> GraphState | None:
+        """By the names of its properties; None without them, as a graph answers that has no stamp."""
+        return cls(**values) if values else None
+
+
+class Reads:
+    """What is kept of one graph in one state; `state` is None where it is not known, and it is kept for nobody."""
+
+    __slots__ = ("_keeper", "_values", "bytes", "state")
+
+    def __init__(self, state: GraphState | None, keeper: KeptReads | None = None) -> None:
+        self.state = state
+        self.bytes = 0
+        self._keeper = keeper
+        self._values: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable) -> Any:
+        """What is kept under the key, or None."""
+        value = self._values.get(key)
+        if self._keeper is not None:
+            if value is None:
+                self._keeper.misses += 1
+            else:
+                self._keeper.hits += 1
+        return value
+
+    def keep(self, key: Hashable, value: Any, size: int) -> None:
+        """Keep a value of about so many bytes, which nobody may change afterwards."""
+        if key not in self._values and self._keeper is not None:
+            self.bytes += size
+            self._values[key] = value
+            self._keeper.add_bytes(size)
+        else:
+            self._values[key] = value
+
+    def drop(self) -> None:
+        """Keep nothing more of what is kept so far."""
+        self._values.clear()
+        self.bytes, self._keeper = 0, None
+
+
+class KeptReads:
+    """The reads of the graphs that were asked last, up to `most_bytes` by estimate."""
+
+    def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = self.hits = self.misses = 0
+        self._graphs: OrderedDict[str, Reads] = OrderedDict()
+
+    def of(self, graph: str, state: GraphState | None) -> Reads:
+        """What is kept of the graph in this state; of every other state of it nothing is kept any more."""
+        if state is None:
+            return Reads(None)
+        reads = self._graphs.get(graph)
+        if reads is None or reads.state != state:
+            self.forget(graph)
+            reads = self._graphs[graph] = Reads(state, self)
+            reads.bytes = GRAPH_BYTES
+            self.add_bytes(GRAPH_BYTES)
+            return reads
+        self._graphs.move_to_end(graph)
+        return reads
+
+    def forget(self, graph: str | None = None) -> None:
+        """Keep nothing of a graph, or of all."""
+        for name in [graph] if graph is not None else list(self._graphs):
+            reads = self._graphs.pop(name, None)
+            if reads is not None:
+                self.bytes -= reads.bytes
+                reads.drop()
+
+    def add_bytes(self, size: int) -> None:
+        """Count what was just kept; whole graphs are dropped, the least asked first, until there is room."""
+        self.bytes += size
+        while self.bytes > self.most_bytes and self._graphs:
+            self.forget(next(iter(self._graphs)))

@@ -1,0 +1,168 @@
+"""What was read of records and computed from them, kept in this process. Pure.
+
+A record version never changes: closing it sets `expired_at`, a change opens another version, and an id that was
+erased begins again at another `created_at`. So nothing has to be invalidated but by erasure.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from substrate.cypher.fragments import CUT_MARK, LINK_COLUMNS, NODE_COLUMNS
+
+type Kind = Literal["memory", "link"]
+
+
+class RecordName(NamedTuple):
+    """By what a record of a graph is recognised. `version`: 1 for a link that never changed.
+
+    `cut`: 1 for a memory with a long text, of which the row has the beginning only: a text may be marked as long
+    after it was written.
+    """
+
+    kind: Kind
+    id: str
+    version: int
+    created_at: int
+    expired_at: int
+    cut: int = 0
+
+
+DEFAULT_BYTES: Final = 64 << 20
+_KEPT_BYTES: Final = {"memory": 6_000, "link": 4_000}
+"""What a record takes beside its texts, with what is usually computed from it."""
+_BYTES_OF_CHARACTER: Final = 4
+"""Texts stand in the row, in a model, in JSON, and as stems."""
+
+
+class Record:
+    """A record: `row` has its raw values in the order of `NODE_COLUMNS` or `LINK_COLUMNS`.
+
+    `derived` is for pure code: what it computed from the row alone, by a name of its own. A record may be dropped
+    and read again at any time, so whatever is missing there is computed again. What was computed is shared by all
+    answers of the process: it must not be changed afterwards.
+    """
+
+    __slots__ = ("_parts", "derived", "row")
+
+    def __init__(self, row: Sequence[Any]) -> None:
+        self.row = row
+        self.derived: dict[str, Any] = {}
+        self._parts: dict[tuple[int, int], dict[str, Any]] | None = None
+
+    def derived_of(self, start: int, end: int) -> dict[str, Any]:
+        """Like `derived`, for the record with a part of its long text in place of the whole."""
+        if self._parts is None:
+            self._parts = {}
+        return self._parts.setdefault((start, end), {})
+
+
+class _Places(NamedTuple):
+    id: int
+    version: int
+    created_at: int
+    expired_at: int
+
+
+def _places(columns: Sequence[str]) -> _Places:
+    return _Places(*(columns.index(name) for name in _Places._fields))
+
+
+_TEXT: Final = NODE_COLUMNS.index("description")
+_PLACES: Final = {"memory": _places(NODE_COLUMNS), "link": _places(LINK_COLUMNS)}
+
+
+def name_of(kind: Kind, row: Sequence[Any]) -> RecordName:
+    """The name of the record of a row."""
+    id_place, version, created, expired = _PLACES[kind]
+    cut = kind == "memory" and CUT_MARK in (row[_TEXT] or "")
+    return RecordName(kind, row[id_place], row[version] or 1, row[created], row[expired], int(cut))
+
+
+class RecordCache:
+    """The records that were used last, up to `most_bytes` by estimate; 0 keeps none."""
+
+    def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = self.hits = self.misses = 0
+        self._kept: OrderedDict[tuple[str, RecordName], tuple[Record, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def of(self, graph: str) -> GraphRecords:
+        """The records of one graph."""
+        return GraphRecords(self, graph)
+
+    def find(self, graph: str, name: RecordName) -> Record | None:
+        """The kept record of this name."""
+        key = (graph, name)
+        kept = self._kept.get(key)
+        if kept is None:
+            self.misses += 1
+            return None
+        self.hits += 1
+        self._kept.move_to_end(key)
+        return kept[0]
+
+    def take(self, graph: str, kind: Kind, row: Sequence[Any]) -> Record:
+        """The record of this row: the kept one if its row is the same, else a new one, which is kept."""
+        key = (graph, name_of(kind, row))
+        kept = self._kept.get(key)
+        if kept is not None and kept[0].row == row:
+            self.hits += 1
+            self._kept.move_to_end(key)
+            return kept[0]
+        self.misses += 1
+        record = Record(row)
+        self._keep(*key, record)
+        return record
+
+    def forget(self, graph: str | None = None, ids: Collection[str] | None = None) -> None:
+        """Drop all records, those of a graph, or of a graph those of some memories and every link."""
+        if graph is None:
+            self._kept.clear()
+            self.bytes = 0
+            return
+        gone = [
+            (name, record)
+            for name, record in self._kept
+            if name == graph and (ids is None or record.kind == "link" or record.id in ids)
+        ]
+        for key in gone:
+            self.bytes -= self._kept.pop(key)[1]
+
+    def _keep(self, graph: str, name: RecordName, record: Record) -> None:
+        key = (graph, name)
+        size = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(
+            len(value) for value in record.row if isinstance(value, str)
+        )
+        _, former = self._kept.pop(key, (None, 0))
+        self.bytes -= former
+        if size > self.most_bytes:
+            return
+        self._kept[key] = (record, size)
+        self.bytes += size
+        while self.bytes > self.most_bytes:
+            self.bytes -= self._kept.popitem(last=False)[1][1]
+
+
+class GraphRecords(NamedTuple):
+    """The kept records of one graph."""
+
+    cache: RecordCache
+    graph: str
+
+    def find(self, name: RecordName) -> Record | None:
+        """The kept record of this name."""
+        return self.cache.find(self.graph, name)
+
+    def memory(self, row: Sequence[Any]) -> Record:
+        """The record of a row in the order of `NODE_COLUMNS`."""
+        return self.cache.take(self.graph, "memory", row)
+
+    def link(self, row: Sequence[Any]) -> Record:
+        """The record of a row in the order of `LINK_COLUMNS`."""
+        return self.cache.take(self.graph, "link", row)

@@ -1,0 +1,45 @@
+"""Parts of queries that join what a search found to records, and that find records by what they felt. Pure.
+
+`$near` has rows [owner, key, distance] (`substrate.likeness`). An owner without a record, and a vector that its
+record has no more, join to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+IS_FOUND: Final = "coalesce(t.digest, '') = one[1]"
+"""The condition that the trace `t` has the very vector that a search found, and not an earlier one."""
+
+MOST_FELT: Final = 2000
+"""So many of the newest records with one of the emotions are compared, in about 5 ms."""
+
+
+def found_now(condition: str) -> str:
+    """Binds `s`, a record of the present that meets the condition, and its `score`, the cosine distance."""
+    return (
+        f"UNWIND $near AS one MATCH (s:ConsciousnessNode {{id: one[0]}}) WITH s, one WHERE {condition} "
+        f"MATCH (s)-[:HAS_TRACE]->(t:Trace) WHERE {IS_FOUND} WITH s, one[2] AS score "
+    )
+
+
+def found_then(condition: str) -> str:
+    """Binds `s`, any record that meets the condition, `i`, the memory whose record it is, and `score`."""
+    return (
+        "UNWIND $near AS one WITH one[0] AS id, collect(one) AS found "
+        "MATCH (i:ConsciousnessNode {id: id}) WITH i, found "
+        "OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WITH i, found, collect(p) AS past "
+        f"UNWIND (past + [i]) AS s WITH s, i, found WHERE {condition} MATCH (s)-[:HAS_TRACE]->(t) "
+        "WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score "
+        "WHERE score IS NOT NULL WITH s, i, score "
+    )
+
+
+def felt_alike(label: str, names: str, vector: str, condition: str) -> str:
+    """Binds `s`, a record of the label with one of the emotions `names` that meets the condition, and its `score`:
+    the distance of its emotions from the vector. Nothing that shares no emotion is near."""
+    return (
+        f"UNWIND {names} AS name MATCH (s:{label}) WHERE name IN s.emotions WITH DISTINCT s WHERE {condition} "
+        f"WITH s ORDER BY s.valid_at DESC, s.id, s.version LIMIT {MOST_FELT} MATCH (s)-[:HAS_TRACE]->(t) "
+        f"WITH s, vec.cosineDistance(t.emotion, vecf32({vector})) AS score "
+    )

@@ -1,0 +1,122 @@
+"""The port of likeness: what a graph's vectors are kept in, whichever of the two adapters it is.
+
+Queries take what a search found as rows [owner, key, distance] and join them to records, so that a vector without
+a record answers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from schemas.errors import Fault
+from substrate.connection.pool import Command, Connection
+from substrate.likeness import elements
+from substrate.likeness.elements import Near, Role, Search, Vector
+from substrate.likeness.vector_index import VectorIndex
+from substrate.likeness.vector_sets import VectorSets, addition
+
+__all__ = ["Near", "Role", "Search", "Vector"]
+
+EXACT_WITHIN = 1000
+"""Where there are so few vectors all are compared, in half a millisecond."""
+
+
+def sets_of(connection: Connection, graph: str) -> VectorSets | None:
+    """The vector sets of a graph; None for a graph that has an index instead."""
+    if graph in connection.indexed:
+        return None
+    return VectorSets(connection, graph, connection.generations.get(graph, 0))
+
+
+async def nearest(connection: Connection, graph: str, search: Search) -> list[Near]:
+    """The nearest vectors of a graph, nearest first; none for no embedding. Raises as `Connection.read` does."""
+    if not len(search.embedding):
+        return []
+    return await (sets_of(connection, graph) or VectorIndex(connection, graph)).nearest(search)
+
+
+async def resolve(connection: Connection, graph: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of a query, with what was found in place of each search, or list of searches, among them."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Search):
+            found[name] = _rows(await nearest(connection, graph, value))
+        elif isinstance(value, list) and value and isinstance(value[0], Search):
+            found[name] = [_rows(await nearest(connection, graph, search)) for search in value]
+    return {**values, **found} if found else values
+
+
+def _rows(found: Iterable[Near]) -> list[list[Any]]:
+    return [list(near) for near in found]
+
+
+def additions(connection: Connection, graph: str, vectors: Sequence[Vector]) -> list[Command]:
+    """The commands that keep vectors of memories, to be sent before their records; an index needs none."""
+    sets = sets_of(connection, graph)
+    return [] if sets is None else [addition(sets.key(Role.MEMORIES), vector) for vector in vectors]
+
+
+async def add(
+    connection: Connection,
+    graph: str,
+    vectors: Sequence[Vector],
+    role: Role = Role.MEMORIES,
+    *,
+    other: bool = False,
+) -> None:
+    """Keep vectors, before their records are written; with `other` in the generation that is not in use.
+
+    An index needs nothing. Raises as `Connection.write` does.
+    """
+    sets = sets_of(connection, graph)
+    if sets is None or not vectors:
+        return
+    try:
+        await sets.add(vectors, role, other=other)
+    except Fault:
+        # Another kind of key, or vectors of another dimension: the graph has them all, so they are made again.
+        await connection.command("DEL", sets.key(role, other=other))
+        connection.missing(graph)
+        await sets.add(vectors, role, other=other)
+
+
+async def add_missing(connection: Connection, graph: str, vectors: Sequence[Vector], *, other: bool) -> None:
+    """Keep vectors of memories that are not kept yet; those that are stay as they are."""
+    sets = sets_of(connection, graph)
+    if sets is not None:
+        missing = set(await sets.missing(sets.key(Role.MEMORIES, other=other), [each.name for each in vectors]))
+        await add(connection, graph, [each for each in vectors if each.name in missing], other=other)
+
+
+async def drop_other(connection: Connection, graph: str) -> None:
+    """Drop the sets of the generation that is not in use."""
+    sets = sets_of(connection, graph)
+    if sets is not None:
+        await connection.command("DEL", *(sets.key(role, other=True) for role in Role))
+
+
+async def mark(connection: Connection, graph: str, names: Mapping[tuple[str, str], bool]) -> None:
+    """Note of vectors, by owner and key, whether they are of the present. An index needs nothing."""
+    sets = sets_of(connection, graph)
+    if sets is not None and names:
+        await sets.mark(names)
+
+
+async def remove(connection: Connection, graph: str, owners: Sequence[str]) -> None:
+    """Remove every vector of these owners, before their records are erased. An index needs nothing."""
+    sets = sets_of(connection, graph)
+    if sets is not None:
+        await sets.remove(owners)
+
+
+def with_digests(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, each with the digest of its `embedding` as the query stores it; None where it has none."""
+    return [{**row, "digest": elements.digest_or_none(row["embedding"])} for row in rows]
+
+
+def vectors_of(rows: Iterable[Mapping[str, Any]], *, is_open: bool = True) -> list[Vector]:
+    """The vectors of rows that have `id`, `embedding` and `digest`; rows without a vector are left out."""
+    return [
+        Vector(row["id"], row["digest"], row["embedding"], is_open) for row in rows if row["digest"] is not None
+    ]

@@ -1,0 +1,48 @@
+"""Vectors in a vector index of the graph. The engine keeps it in step, and builds it anew at every start."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
+from substrate.cypher.query import Query
+from substrate.likeness.elements import Near, Role, Search
+
+_NEAREST: Final = (
+    "CALL db.idx.vector.queryNodes('{}', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
+)
+_ROW: Final = "RETURN s.id, coalesce(t.digest, ''), score ORDER BY score LIMIT $k"
+
+NEAREST_OPEN: Final = Query(
+    "nearest_open",
+    f"{_NEAREST.format('Trace')} MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) {_ROW}",
+)
+NEAREST: Final = Query(
+    "nearest",
+    f"CALL {{ {_NEAREST.format('Trace')} RETURN t, score UNION ALL "
+    f"{_NEAREST.format('PastTrace')} RETURN t, score }} WITH t, score ORDER BY score LIMIT $k "
+    "MATCH (s)-[:HAS_TRACE]->(t) WITH DISTINCT s.id AS id, coalesce(t.digest, '') AS digest, score "
+    "RETURN id, digest, score ORDER BY score LIMIT $k",
+)
+NEAREST_PASSAGES: Final = Query(
+    "nearest_passages",
+    f"{_NEAREST.format('PassageTrace')} MATCH (q:Passage)-[:HAS_TRACE]->(t) "
+    "RETURN q.memory_id, q.handle, score ORDER BY score LIMIT $k",
+)
+
+
+class VectorIndex(NamedTuple):
+    """The vector indexes of a graph."""
+
+    connection: Connection
+    graph: str
+
+    async def nearest(self, search: Search) -> list[Near]:
+        """The nearest vectors, nearest first. Raises as `Connection.read` does."""
+        query = NEAREST_PASSAGES
+        if search.role is Role.MEMORIES:
+            query = NEAREST_OPEN if search.open_only else NEAREST
+        header = parameters({"k": search.k, "embedding": [float(number) for number in search.embedding]})
+        rows = await self.connection.read(self.graph, query, header)
+        return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]

@@ -1,0 +1,124 @@
+"""Vectors in Redis vector sets (Redis 8), beside the graph in the same server.
+
+A vector is written before its record. What is left of a crash between them is a vector without a record, which no
+search returns and the sweep removes. The graph keeps every vector too, so a set that is lost is filled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from schemas.errors import Fault
+from substrate.connection.pool import Command, Connection
+from substrate.likeness.elements import (
+    AFTER_SEPARATOR,
+    GENERATIONS,
+    SEPARATOR,
+    Near,
+    Role,
+    Search,
+    Vector,
+    attribute,
+    join_name,
+    pack,
+    read_found,
+    set_name,
+)
+
+NEEDED: Final = ("VADD", "VRANGE")
+"""The commands of the server without which an index of the graph is used. Redis has both since 8.4."""
+NEIGHBOURS, EXPLORED_WRITING = 16, 64
+"""Of a new vector: links to others, and how many are compared to find them. 100 instead of 64 costs a quarter more
+at writing and finds as much."""
+EXPLORED_AT_LEAST: Final = 100
+"""So many vectors are compared at least, however few are wanted."""
+OPEN: Final = ".open == 1"
+
+
+class VectorSets(NamedTuple):
+    """The vector sets of a graph; `generation` is that of the vectors in use."""
+
+    connection: Connection
+    graph: str
+    generation: int
+
+    def key(self, role: Role, *, other: bool = False) -> str:
+        """The set of a role; with `other` that of the generation that is not in use."""
+        return set_name(self.graph, role, 1 - self.generation if other else self.generation)
+
+    async def nearest(self, search: Search) -> list[Near]:
+        """The nearest vectors, nearest first; none where the set is missing or cannot be used.
+
+        `NOTHREAD`: a search takes less time than to start a thread.
+        """
+        key = self.key(search.role)
+        try:
+            how = ("TRUTH",) if search.few else ("EF", max(EXPLORED_AT_LEAST, search.k))
+            only = ("FILTER", OPEN) if search.open_only and search.crowded else ()
+            words = ("VSIM", key, "FP32", pack(search.embedding), "WITHSCORES", "COUNT", search.k, *how, *only)
+            found = read_found(await self.connection.search_vectors(*words, "NOTHREAD"))
+        except Fault:  # another kind of key, or vectors of another dimension
+            found = []
+        if not found:
+            self.connection.missing(self.graph)  # so the graph is opened anew, and a lost set is filled again
+        return found
+
+    async def add(self, vectors: Iterable[Vector], role: Role, *, other: bool = False) -> None:
+        """Keep vectors; one that is kept already gets only its attributes. Raises as `Connection.write` does."""
+        key = self.key(role, other=other)
+        await self.connection.change_vectors(*(addition(key, vector) for vector in vectors))
+
+    async def mark(self, names: Mapping[tuple[str, str], bool]) -> None:
+        """Note of vectors, by owner and key, whether they are of the present; one that is missing stays so."""
+        key = self.key(Role.MEMORIES)
+        marks = ((join_name(*name), attribute(is_open)) for name, is_open in names.items())
+        await self.connection.change_vectors(*(("VSETATTR", key, name, text) for name, text in marks))
+
+    async def remove(self, owners: Sequence[str]) -> int:
+        """Remove every vector of these owners, of each role and generation; returns how many."""
+        removed = 0
+        for role in Role:
+            for generation in GENERATIONS:
+                key = set_name(self.graph, role, generation)
+                names = [name for owner in owners for name in await self.names_of(key, owner)]
+                removed += await self.remove_names(key, names)
+        return removed
+
+    async def names_of(self, key: str, owner: str) -> list[str]:
+        """The names of the vectors of an owner in a set; none where there is no such set."""
+        first, last = f"[{owner}{SEPARATOR}", f"({owner}{AFTER_SEPARATOR}"
+        try:
+            return list(await self.connection.search_vectors("VRANGE", key, first, last))
+        except Fault:
+            return []
+
+    async def page(self, key: str, start: str, most: int) -> list[str]:
+        """The next names of a set in their order, from `start` on as `VRANGE` has it; none for an unusable set."""
+        try:
+            return list(await self.connection.search_vectors("VRANGE", key, start, "+", most))
+        except Fault:
+            return []
+
+    async def remove_names(self, key: str, names: Sequence[str]) -> int:
+        """Remove vectors by their names; returns how many there were."""
+        return sum(map(int, await self.connection.change_vectors(*(("VREM", key, name) for name in names))))
+
+    async def missing(self, key: str, names: Sequence[str]) -> list[str]:
+        """Those of the names that the set does not have."""
+        found = await self.connection.change_vectors(*(("VISMEMBER", key, name) for name in names))
+        return [name for name, there in zip(names, found, strict=True) if not int(there)]
+
+
+def addition(key: str, vector: Vector) -> Command:
+    """The command that keeps a vector in a set."""
+    return (
+        *("VADD", key, "FP32", pack(vector.embedding), vector.name, "NOQUANT", "EF", EXPLORED_WRITING),
+        *("SETATTR", attribute(vector.is_open), "M", NEIGHBOURS),
+    )
+
+
+async def are_supported(connection: Connection) -> bool:
+    """True when the server has vector sets with all that they need here."""
+    known = await connection.command("COMMAND", "INFO", *NEEDED)
+    return len(known) == len(NEEDED) and all(known.values() if isinstance(known, dict) else known)

@@ -1,0 +1,69 @@
+"""The records that a search found: those that this process keeps, and in one query those that it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from substrate.connection.record_cache import Record, RecordName, name_of
+from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+
+MEMORIES: Final = Query(
+    "found_memories", f"MATCH (m:ConsciousnessNode) WHERE m.id IN $ids RETURN {found_columns('m')}"
+)
+FORMER: Final = Query(
+    "found_former",
+    "UNWIND $wanted AS one MATCH (n:ConsciousnessNode {id: one[0]}) WITH one, n "
+    f"MATCH (n)-[:HAD]->(m:PastVersion) WHERE m.version = one[1] RETURN {found_columns('m')}",
+)
+"""Records that their memories do not carry any more."""
+LINKS: Final = Query(
+    "found_links",
+    "UNWIND $wanted AS one MATCH (a:ConsciousnessNode {id: one[0]}) MATCH (b:ConsciousnessNode {id: one[1]}) "
+    f"WITH one, a, b MATCH (a)-[e:LINK]->(b) WHERE e.id = one[2] RETURN {link_columns('e')}",
+)
+_VERSION: Final = NODE_COLUMNS.index("version")
+
+
+async def read_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
+    """The records of these memories. One that was closed since its name was read is as it is now; an erased one
+    is not there.
+    """
+    found = {name: record for name in names if (record := graph.records.find(name)) is not None}
+    lacking = [name for name in dict.fromkeys(names) if name not in found]
+    if lacking:
+        rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
+        found.update(_by_version(graph, lacking, rows))
+        gone = [name for name in lacking if name not in found]
+        if gone:
+            rows = await graph.read(FORMER, wanted=[[name.id, name.version] for name in gone])
+            found.update(_by_version(graph, gone, rows))
+    return found
+
+
+def _by_version(graph: Graph, names: Iterable[RecordName], rows: Iterable[Any]) -> dict[RecordName, Record]:
+    records = {(row[0], row[_VERSION]): graph.records.memory(row) for row in rows}
+    return {name: record for name in names if (record := records.get((name.id, name.version))) is not None}
+
+
+async def read_links(graph: Graph, ends: Mapping[RecordName, tuple[str, str]]) -> Mapping[RecordName, Record]:
+    """The records of these links, given with the ids of their ends, without what was closed or erased since."""
+    found = {name: record for name in ends if (record := graph.records.find(name)) is not None}
+    lacking = {name: ends[name] for name in ends if name not in found}
+    if lacking:
+        wanted = [[*pair, name.id] for name, pair in lacking.items()]
+        for row in await graph.read(LINKS, wanted=wanted):
+            name = name_of("link", row)
+            if name in lacking:
+                found[name] = graph.records.link(row)
+    return found
+
+
+async def read_both(
+    graph: Graph, memories: Iterable[RecordName], ends: Mapping[RecordName, tuple[str, str]]
+) -> tuple[Mapping[RecordName, Record], Mapping[RecordName, Record]]:
+    """The records of memories and links, read at once."""
+    return await asyncio.gather(read_memories(graph, memories), read_links(graph, ends))

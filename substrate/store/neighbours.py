@@ -1,0 +1,193 @@
+"""The links of memories in the present, strongest first.
+
+What a memory is linked to hangs on the state of its graph: an answer is kept for that (`Reads`). Whether a link
+holds at a moment is decided by its times, so an answer serves every later moment too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from schemas.temporal import AFTER_ALL, Instant
+from substrate.connection.kept_reads import GraphState, Reads
+from substrate.connection.pool import Row
+from substrate.connection.record_cache import RecordName
+from substrate.cypher.fragments import HUB, SEEN, degree_now, thin_columns
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+from substrate.store.search import STRENGTH, findable, walked
+
+CROWD: Final = 256
+"""Of a memory with so many links or more only the strongest are read."""
+STRONGEST: Final = 24
+_KIND: Final = ("known_from", "known_to", "min_energy", "min_confidence", "generalised")
+"""The parameters on which the links of a memory hang, where there are no filters."""
+_LINK_BYTES: Final = 700
+_TIMES: Final = ("valid_at", "invalid_at", "created_at", "expired_at")
+_WIDTH: Final = 17
+
+
+def _row(*columns: str) -> str:
+    """A row of the union: all branches have as many columns, with the same names."""
+    filled = (*columns, *["null"] * (_WIDTH - len(columns)))
+    return "RETURN " + ", ".join(f"{column} AS c{place}" for place, column in enumerate(filled))
+
+
+def _lasting(name: str) -> str:
+    """The condition that the record is known in the scope, and holds at `$from` or later, from before `$until`."""
+    return (
+        f"{name}.valid_at < $until AND {name}.invalid_at > $from "
+        f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
+    )
+
+
+_SEEN: Final = f"{SEEN} {_row("'seen'", 'seen[0]', 'seen[1]')}"
+_OF: Final = "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH s "
+_HELD: Final = f"{_OF}, {degree_now('s')} AS held " + _row("'held'", "s.id", "held")
+_LINKS: Final = (
+    "MATCH (s)-[e:LINK]-(m) "
+    f"WHERE {walked('e')} AND {_lasting('e')} AND {_lasting('m')} AND {findable('m')} "
+    f"WITH s, e, m ORDER BY {STRENGTH} "
+)
+_LINK_ROW: Final = _row(
+    "'link'", "s.id", "startNode(e).id", "e.id", "e.version", *(f"e.{name}" for name in _TIMES),
+    *thin_columns("m").split(", ", 4), "m.valid_at", "m.invalid_at",
+)  # fmt: skip
+
+AROUND: Final = Query(
+    "links_around",
+    f"{_SEEN} UNION ALL {_HELD} UNION ALL "
+    f"{_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {_LINKS} {_LINK_ROW}",
+)
+"""The state of the graph; how many links each memory has; the links of those that have fewer than `CROWD`."""
+STRONGEST_AROUND: Final = Query(
+    "strongest_links_around", f"{_SEEN} UNION ALL {_OF} {_LINKS} LIMIT {STRONGEST} {_LINK_ROW}"
+)
+"""The strongest links of one memory."""
+
+
+class NearLink(NamedTuple):
+    """A link of a memory and the memory at its other end; both hold from `since` to before `until`."""
+
+    source: str
+    target: str
+    link: RecordName
+    other: RecordName
+    since: Instant
+    until: Instant
+
+
+class Neighbourhood(NamedTuple):
+    """The links of a memory that hold at `at` or later, strongest first; `held`: how many it has in all.
+
+    Without `whole` only the `STRONGEST` of them, or none where only their number was asked for.
+    """
+
+    at: Instant
+    held: int
+    links: tuple[NearLink, ...] = ()
+    whole: bool = True
+
+    @property
+    def is_hub(self) -> bool:
+        """No second link is followed from it or through it."""
+        return self.held >= HUB
+
+    @property
+    def is_unread(self) -> bool:
+        """Only the number of its links is known."""
+        return not self.whole and not self.links
+
+    def holding(self, now: Instant) -> list[NearLink]:
+        """Those that hold now."""
+        return [link for link in self.links if link.since <= now < link.until]
+
+
+NOBODY: Final = Neighbourhood(0, 0)
+
+
+class Neighbours:
+    """Reads neighbourhoods of one graph at `now`, of what the parameters `values` of a search let pass."""
+
+    def __init__(self, graph: Graph, reads: Reads, values: Mapping[str, Any], now: Instant) -> None:
+        self._graph, self._reads, self.now = graph, reads, now
+        self._values = {**values, "from": now, "until": AFTER_ALL}
+        self._kind: Hashable = None
+        if values["unfiltered"] and not values["emotions_needed"]:
+            self._kind = ("around", *(values[name] for name in _KIND))
+        self._own: dict[str, Neighbourhood] = {}
+
+    async def read(self, ids: Sequence[str], wanted: int) -> Mapping[str, Neighbourhood]:
+        """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now."""
+        lacking = [name for name in dict.fromkeys(ids) if self._find(name) is None]
+        if lacking:
+            await self._read(lacking)
+        crowds = [name for name in dict.fromkeys(ids) if wanted and self._own[name].is_unread]
+        await asyncio.gather(*(self._read_crowd(name, self._own[name].held) for name in crowds))
+        cut = [name for name in ids if self._is_short(name, wanted)]
+        for name, found in zip(cut, await asyncio.gather(*map(self._read_now, cut)), strict=True):
+            self._own[name] = found
+        return self._own
+
+    def _find(self, name: str) -> Neighbourhood | None:
+        found = self._own.get(name)
+        if found is None and self._kind is not None:
+            kept: Neighbourhood | None = self._reads.get((self._kind, name))
+            if kept is not None and kept.at <= self.now:
+                self._own[name] = found = kept
+        return found
+
+    async def _read(self, ids: Sequence[str]) -> None:
+        rows = await self._graph.read(AROUND, **self._values, ids=list(ids))
+        held = {row[1]: int(row[2]) for row in rows if row[0] == "held"}
+        links: dict[str, list[NearLink]] = {name: [] for name in held}
+        for row in rows:
+            if row[0] == "link":
+                links[row[1]].append(_near_link(row))
+        same = self._is_same(rows)
+        for name, count in held.items():
+            found = Neighbourhood(self.now, count, tuple(links[name]), whole=count < CROWD)
+            self._keep(name, found, same=same)
+        for name in ids:
+            self._own.setdefault(name, NOBODY)  # it was erased meanwhile
+
+    async def _read_crowd(self, name: str, held: int) -> None:
+        rows = await self._graph.read(STRONGEST_AROUND, **self._values, ids=[name])
+        links = tuple(_near_link(row) for row in rows if row[0] == "link")
+        found = Neighbourhood(self.now, held, links, whole=len(links) < STRONGEST)
+        self._keep(name, found, same=self._is_same(rows))
+
+    def _is_short(self, name: str, wanted: int) -> bool:
+        found = self._own[name]
+        return not found.whole and len(found.holding(self.now)) < wanted
+
+    async def _read_now(self, name: str) -> Neighbourhood:
+        """The strongest of the links that hold now: many stronger ones hold only later."""
+        values = {**self._values, "until": self.now + 1, "ids": [name]}
+        rows = await self._graph.read(STRONGEST_AROUND, **values)
+        return self._own[name]._replace(links=tuple(_near_link(row) for row in rows if row[0] == "link"))
+
+    def _is_same(self, rows: Sequence[Row]) -> bool:
+        """Whether the graph was in the same state when it answered as when the question began."""
+        seen = GraphState.from_values({row[1]: row[2] for row in rows if row[0] == "seen"})
+        return seen is not None and seen == self._reads.state
+
+    def _keep(self, name: str, found: Neighbourhood, *, same: bool) -> None:
+        self._own[name] = found
+        if same and self._kind is not None:
+            self._reads.keep((self._kind, name), found, _LINK_BYTES * (1 + len(found.links)))
+
+
+def _near_link(row: Row) -> NearLink:
+    (_, start, source, link_id, version, valid, invalid, created, expired,
+     other, other_version, other_created, other_expired, long, other_valid, other_invalid, *_) = row  # fmt: skip
+    return NearLink(
+        source,
+        other if source == start else start,
+        RecordName("link", link_id, version or 1, created, expired),
+        RecordName("memory", other, other_version, other_created, other_expired, long),
+        max(valid, other_valid),
+        min(invalid, other_invalid),
+    )

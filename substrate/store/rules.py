@@ -1,0 +1,186 @@
+"""Reads the rules of a graph, and keeps how often each was checked: `RuleCheck` nodes in the graph of the citizen.
+
+A check is no record: it moves no clock and has no version, and it is erased with the citizen and with the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from schemas.memory import GraphKey, Severity, Source
+from schemas.temporal import Instant, Scope
+from substrate.cypher.fragments import visible
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph, GraphTarget
+from substrate.store.shown_names import shown_name
+from substrate.text import name_key
+
+MOST_RULES: Final = 1_000
+"""So many memories with a rule are read of a graph, the newest."""
+MOST_CHECKS: Final = 1_000
+"""So many pairs of a rule and an action are kept for a citizen, the latest."""
+ACTION_KEPT: Final = 200
+"""So many characters of an action are kept."""
+
+_COLUMNS: Final = (
+    "s.id, s.version, s.name, s.speaker, left(s.description, 100), s.rule, s.severity, s.source, s.author, "
+    "s.result, s.valid_at, s.created_at, s.emotions"
+)
+_ALIKE: Final = "1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike"
+_NEWEST: Final = "WITH s ORDER BY s.valid_at DESC, s.id LIMIT $limit "
+_SHOWN: Final = f"OPTIONAL MATCH (s)-[:HAS_TRACE]->(t) WITH s, {_ALIKE} RETURN {_COLUMNS}, alike"
+
+RULES_NOW: Final = Query(
+    "rules_now",
+    f"MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} {_NEWEST}{_SHOWN}",
+)
+RULES_THEN: Final = Query(
+    "rules_then",
+    f"CALL {{ MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} RETURN s "
+    f"UNION ALL MATCH (s:PastVersion) WHERE s.rule > '' WITH s WHERE {visible('s')} RETURN s }} {_NEWEST}{_SHOWN}",
+)
+"""The memories with a rule, the newest first. The comparison, unlike `IS NOT NULL`, is answered by the index."""
+
+RULES_AT: Final = Query(
+    "rules_at_nodes",
+    "MATCH (o:ConsciousnessNode) WHERE o.name_key IN $keys WITH o "
+    f"MATCH (o)-[e:LINK|PAST_LINK]-(s:ConsciousnessNode) WHERE {visible('e')} AND s.rule > '' "
+    f"RETURN s.id, count(DISTINCT o) LIMIT {MOST_RULES}",
+)
+"""The memories with a rule that are linked with memories of these names, and with how many."""
+
+_CHECK: Final = "k.rule_id, k.graph, k.action_key, k.checked, k.blocked, k.overridden, k.streak, k.blocked_at"
+CHECKS: Final = Query("rule_checks", f"MATCH (k:RuleCheck) RETURN {_CHECK}")
+KEEP_CHECKS: Final = Query(
+    "keep_rule_checks",
+    "UNWIND $checks AS c MERGE (k:RuleCheck {key: c.key}) "
+    "ON CREATE SET k.rule_id = c.rule_id, k.graph = c.graph, k.action_key = c.action_key, k.action = c.action "
+    "SET k.checked = coalesce(k.checked, 0) + 1, k.at = $at, "
+    "k.overridden = coalesce(k.overridden, 0) + c.overridden, "
+    "k.streak = CASE WHEN c.blocked = 0 THEN coalesce(k.streak, 0) "
+    "WHEN coalesce(k.blocked_at, 0) > $since THEN k.streak + 1 ELSE 1 END, "
+    "k.blocked = coalesce(k.blocked, 0) + c.blocked, "
+    "k.blocked_at = CASE WHEN c.blocked = 0 THEN k.blocked_at ELSE $at END "
+    "WITH count(k) AS kept MATCH (k:RuleCheck) RETURN count(k)",
+)
+"""`streak`: blocks of one action by one rule, none of them longer than a day after the one before."""
+DROP_CHECKS: Final = Query(
+    "drop_rule_checks", "MATCH (k:RuleCheck) WITH k ORDER BY k.at LIMIT $rows DELETE k RETURN count(k)"
+)
+FORGET_CHECKS: Final = Query(
+    "forget_rule_checks", "MATCH (k:RuleCheck) WHERE k.rule_id IN $ids DELETE k RETURN count(k)"
+)
+
+
+class StoredRule(NamedTuple):
+    """A memory with a rule. `alike`: the cosine of its text and of what is asked; None without a vector."""
+
+    key: GraphKey
+    memory_id: str
+    version: int
+    name: str
+    rule: str
+    severity: Severity | None
+    source: Source
+    author: str | None
+    result: str | None
+    valid_at: Instant
+    created_at: Instant
+    emotions: tuple[str, ...]
+    alike: float | None
+
+
+class StoredCheck(NamedTuple):
+    """How often an action was checked against a rule. `streak`: blocks in a row, the last at `blocked_at`."""
+
+    rule_id: str
+    graph: GraphKey
+    action_key: str
+    checked: int
+    blocked: int
+    overridden: int
+    streak: int
+    blocked_at: Instant
+
+
+class NewCheck(NamedTuple):
+    """A check to keep: by the memory of a rule, and what became of the action."""
+
+    rule_id: str
+    graph: GraphKey
+    action_key: str
+    action: str
+    blocked: bool
+    overridden: bool
+
+    def values(self) -> dict[str, Any]:
+        return {
+            "rule_id": self.rule_id,
+            "graph": str(self.graph),
+            "action_key": self.action_key,
+            "key": f"{self.graph} {self.rule_id} {self.action_key}",
+            "action": self.action[:ACTION_KEPT],
+            "blocked": int(self.blocked),
+            "overridden": int(self.overridden),
+        }
+
+
+async def read_rules(target: GraphTarget, scope: Scope, embedding: Sequence[float] | None) -> list[StoredRule]:
+    """The memories of a graph with a rule in the scope, the newest first, at most `MOST_RULES`."""
+    query = RULES_THEN if target.past else RULES_NOW
+    vector = None if embedding is None else list(embedding)
+    rows = await target.graph.read_typed(query, **scope.bounds(), limit=MOST_RULES, embedding=vector)
+    found = [_rule(target.key, row) for row in rows]
+    return sorted(found, key=lambda rule: (-rule.valid_at, rule.memory_id, rule.version))
+
+
+def _rule(key: GraphKey, row: Sequence[Any]) -> StoredRule:
+    memory_id, version, name, speaker, text, rule, severity, source, author, result, *rest = row
+    valid_at, created_at, emotions, alike = rest
+    return StoredRule(
+        key=key,
+        memory_id=memory_id,
+        version=int(version or 1),
+        name=shown_name(memory_id, name, speaker, text),
+        rule=rule,
+        severity=severity,
+        source=Source(source),
+        author=author,
+        result=result,
+        valid_at=int(valid_at),
+        created_at=int(created_at),
+        emotions=tuple(emotions or ()),
+        alike=None if alike is None else float(alike),
+    )
+
+
+async def read_rules_at(target: GraphTarget, scope: Scope, nodes: Sequence[str]) -> Mapping[str, int]:
+    """With how many memories of these names each memory with a rule is linked."""
+    keys = [key for name in nodes if (key := name_key(name))]
+    rows = await target.graph.read(RULES_AT, **scope.bounds(), keys=keys) if keys else []
+    return {row[0]: int(row[1]) for row in rows}
+
+
+async def read_checks(graph: Graph) -> list[StoredCheck]:
+    """All checks that are kept of a citizen."""
+    return [_check(row) for row in await graph.read_typed(CHECKS)]
+
+
+def _check(row: Sequence[Any]) -> StoredCheck:
+    rule_id, key, action_key, *counts = row
+    checked, blocked, overridden, streak, blocked_at = (int(count or 0) for count in counts)
+    return StoredCheck(rule_id, key, action_key, checked, blocked, overridden, streak, blocked_at)
+
+
+async def keep_checks(graph: Graph, checks: Sequence[NewCheck], *, at: Instant, since: Instant) -> None:
+    """Keep checks; a streak of blocks goes on where the one before was after `since`. The oldest are dropped."""
+    rows = await graph.write(KEEP_CHECKS, checks=[check.values() for check in checks], at=at, since=since)
+    too_many = int(rows[0][0]) - MOST_CHECKS if rows else 0
+    if too_many > 0:
+        await graph.write(DROP_CHECKS, rows=too_many)
+
+
+async def forget_checks(graph: Graph, ids: Sequence[str]) -> None:
+    """Remove the checks of the rules of these memories."""
+    await graph.write(FORGET_CHECKS, ids=list(ids))

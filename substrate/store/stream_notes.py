@@ -1,0 +1,161 @@
+"""Reads and writes the notes of streams: `StreamNote` nodes in the own graph of the citizen who asked.
+
+A note is no record: it moves no clock, has no version, and is not found by a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from schemas.temporal import END_OF_TIME, Instant
+from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Row
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+
+KEEP_NOTES: Final = Query(
+    "keep_stream_notes",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) WITH m LIMIT 1 UNWIND $notes AS note "
+    "WITH m, note WHERE note.at >= m.created_at MERGE (s:StreamNote {id: note.id}) "
+    "ON CREATE SET s.at = note.at, s.data = note.data RETURN count(s)",
+)
+"""A note from before the graph was made is not kept: it is of a citizen who was erased since."""
+STREAM_NOTE: Final = Query(
+    "stream_note", "MATCH (s:StreamNote) WHERE s.id = $id RETURN s.id, s.at, s.data LIMIT 1"
+)
+STREAM_NOTES: Final = Query(
+    "stream_notes",
+    "MATCH (s:StreamNote) WHERE s.at <= $until AND (s.at + 0 < $until OR s.id + '' < $before) "
+    "WITH s ORDER BY s.at DESC, s.id DESC LIMIT $rows RETURN s.id, s.at, s.data",
+)
+"""The sums hide the columns of the second condition from the indexes: with them the engine returns other rows."""
+COUNT_NOTES: Final = Query("count_stream_notes", "MATCH (s:StreamNote) RETURN count(s)")
+DROP_NOTES_BEFORE: Final = Query(
+    "drop_stream_notes_before",
+    "MATCH (s:StreamNote) WHERE s.at < $before WITH s LIMIT $rows DELETE s RETURN count(s)",
+)
+DROP_OLDEST_NOTES: Final = Query(
+    "drop_oldest_stream_notes",
+    "MATCH (s:StreamNote) WITH s ORDER BY s.at LIMIT $rows DELETE s RETURN count(s)",
+)
+RECORDS_NOW: Final = Query(
+    "records_now",
+    "UNWIND $shown AS one MATCH (i:ConsciousnessNode {id: one[0]}) WITH one, i "
+    "OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE p.version = one[1] WITH one, i, collect(p) AS past "
+    "UNWIND (past + CASE WHEN i.version = one[1] THEN [i] ELSE [] END) AS s "
+    "RETURN s.id, s.version, s.name, s.created_at, s.expired_at, "
+    "coalesce(s.closed_reason, s.invalidation_reason), s.known_as_happened, "
+    "i.version, i.name, left(coalesce(i.description, ''), $characters), i.expired_at, i.invalid_at",
+)
+"""Some records as they are now, each with what its memory says now. What was erased has no row."""
+ERASED_AT: Final = Query("erased_at", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.erased_at, 0)")
+STAMP_ERASED: Final = Query(
+    "stamp_erased",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) "
+    "SET m.erased_at = CASE WHEN $at > coalesce(m.erased_at, 0) THEN $at ELSE m.erased_at END RETURN m.erased_at",
+)
+"""When something was last erased from a graph: what remains may rank otherwise since."""
+SHOWN_CHARACTERS: Final = 200
+DROPPED_AT_ONCE: Final = 1_000
+LAST_ID: Final = "\U0010ffff"
+"""Stands behind every id."""
+
+
+class StoredNote(NamedTuple):
+    """The note of a stream that was asked for at `at`; `data` is packed text."""
+
+    id: str
+    at: Instant
+    data: str
+
+
+class RecordNow(NamedTuple):
+    """A record as it is now: `expired_at` when it was closed, for `reason`. `imported`: its time of becoming known
+    was declared. `newest_…`: what its memory says now, shortened.
+    """
+
+    id: str
+    version: int
+    name: str
+    created_at: Instant
+    expired_at: Instant
+    reason: str | None
+    imported: bool
+    newest_version: int
+    newest_name: str
+    newest_description: str
+    newest_expired_at: Instant
+    newest_invalid_at: Instant
+
+
+def stored_note_of(properties: Mapping[str, Any]) -> StoredNote:
+    """A note from its stored properties. Raises KeyError, TypeError or ValueError for other properties."""
+    note_id, at, data = (properties[name] for name in ("id", "at", "data"))
+    return StoredNote(str(note_id), int(at), str(data))
+
+
+def _note(row: Row) -> StoredNote:
+    note_id, at, data = row
+    return StoredNote(note_id, int(at), data)
+
+
+async def keep_notes(graph: Graph, notes: Sequence[StoredNote]) -> int:
+    """Store notes in one statement; returns how many are stored now. Storing one again changes nothing.
+
+    The graph must exist. Those from before it was made are left out.
+    """
+    rows = await graph.write(KEEP_NOTES, notes=[note._asdict() for note in notes])
+    return int(rows[0][0]) if rows else 0
+
+
+async def read_note(graph: Graph, note_id: str) -> StoredNote | None:
+    """The note of this id; None where there is none."""
+    rows = await graph.read(STREAM_NOTE, id=note_id)
+    return _note(rows[0]) if rows else None
+
+
+async def read_notes(
+    graph: Graph, rows: int, *, until: Instant = END_OF_TIME, before: str = LAST_ID
+) -> list[StoredNote]:
+    """The newest notes of streams asked for up to `until`, newest first; of that instant those with lower ids."""
+    return [_note(row) for row in await graph.read(STREAM_NOTES, until=until, before=before, rows=rows)]
+
+
+async def drop_notes(graph: Graph, *, before: Instant, most: int) -> int:
+    """Remove the notes from earlier than `before`, and the oldest above `most`; returns how many."""
+    dropped = 0
+    while taken := int((await graph.write(DROP_NOTES_BEFORE, before=before, rows=DROPPED_AT_ONCE))[0][0]):
+        dropped += taken
+    [[count]] = await graph.read(COUNT_NOTES)
+    above = int(count) - most
+    while above > 0:
+        rows = await graph.write(DROP_OLDEST_NOTES, rows=min(above, DROPPED_AT_ONCE))
+        dropped, above = dropped + int(rows[0][0]), above - DROPPED_AT_ONCE
+    return dropped
+
+
+async def read_records_now(graph: Graph, shown: Sequence[tuple[str, int]]) -> list[RecordNow]:
+    """Some records, by id and version, as they are now, without those that were erased. Raises GraphMissing."""
+    values = {"shown": [list(each) for each in shown], "characters": SHOWN_CHARACTERS}
+    rows = await graph.read_typed(RECORDS_NOW, **values) if shown else []
+    return [_record_now(row) for row in rows]
+
+
+def _record_now(row: Row) -> RecordNow:
+    memory_id, version, name, created_at, expired_at, reason, imported, *newest = row
+    return RecordNow(memory_id, version, name, created_at, expired_at, reason, bool(imported), *newest)
+
+
+async def read_erased_at(graph: Graph) -> Instant:
+    """When something was last erased from the graph; 0 where nothing was, and where there is no graph."""
+    try:
+        rows = await graph.read(ERASED_AT)
+    except GraphMissing:
+        return 0
+    return int(rows[0][0]) if rows else 0
+
+
+async def stamp_erased(graph: Graph, at: Instant) -> None:
+    """Keep that something is erased from the graph now. Nothing for a graph without a stamp."""
+    await graph.write(STAMP_ERASED, at=at)

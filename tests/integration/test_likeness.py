@@ -1,0 +1,211 @@
+"""Likeness by either adapter: the same answers, and vector sets that are missing, wrong or left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from orchestration.dependencies import Deps
+from orchestration.graph_queries import six_queries
+from orchestration.upkeep.sweep import sweep
+from orchestration.writing.erasure import erase
+from schemas.commands import Correct, EraseCitizen, EraseMemory, Retract
+from schemas.memory import Level
+from schemas.upkeep import SweepRequest
+from substrate.cypher.schema import SCHEMA_VERSION
+from substrate.graphs import filling
+from substrate.graphs.graph import Graph, Query, Search
+from substrate.graphs.names import graph_name
+from substrate.graphs.registry import Adapter, Graphs, read_stamp
+from substrate.likeness import port
+from substrate.likeness.elements import Role, Vector, set_name, set_names
+from substrate.likeness.vector_sets import VectorSets
+from tests.integration.store import ask, day, ids, moment, remember, stored
+
+TEXTS = ("the old harbour", "bread from the oven", "a letter from Lisbon", "snow on the ridge", "the harbour bell")
+THEN: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": moment(3)}
+
+INDEXES = Query("indexes", "CALL db.indexes() YIELD label, types RETURN label, types")
+
+
+@pytest.fixture(autouse=True)
+def by_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few memories there are, likeness goes through the adapter."""
+    monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
+
+
+def graph_of(deps: Deps, citizen: str) -> Graph:
+    return deps.graph(graph_name(Level.N1, citizen))
+
+
+def key_of(citizen: str) -> str:
+    return set_name(graph_name(Level.N1, citizen), Role.MEMORIES, 0)
+
+
+def adapted(deps: Deps, likeness: Adapter) -> Deps:
+    graphs = Graphs(deps.connection, model=deps.graphs.model, dimension=deps.graphs.dimension, likeness=likeness)
+    return replace(deps, graphs=graphs)
+
+
+async def told(deps: Deps, citizen: str) -> None:
+    memories = [remember(citizen, f"m{place}", name=text, valid_at=moment(1)) for place, text in enumerate(TEXTS)]
+    await stored(deps, *memories, now=day(1))
+
+
+async def nearest(deps: Deps, citizen: str, question: str, **when: Any) -> list[str]:
+    stream = await ask(deps, citizen, question, **when)
+    assert not stream.degraded
+    return ids(stream.levels["n1_personal"].vector_results)
+
+
+async def names_in(deps: Deps, citizen: str) -> Sequence[str]:
+    found = await deps.connection.command("VRANGE", key_of(citizen), "-", "+")
+    return [str(name).partition("\x1f")[0] for name in found]
+
+
+async def test_both_adapters_answer_alike_about_now_and_then(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deps.connection, "missing", deps.connection.missing)  # other `Graphs` take it over
+    answers = []
+    for likeness in ("sets", "index"):
+        own, citizen = adapted(deps, likeness), f"{fresh_citizen}{likeness}"
+        await told(own, citizen)
+        await stored(own, Correct(citizen_id=citizen, id="m0", name="a garden in May"), now=day(5))
+        await stored(own, Retract(citizen_id=citizen, id="m3"), now=day(6))
+        stamp = await read_stamp(graph_of(own, citizen))
+        assert stamp is not None
+        assert stamp.likeness == likeness
+        answers.append(
+            [
+                await nearest(own, citizen, question, **when)
+                for question in ("the old harbour", "a garden", "snow")
+                for when in ({}, THEN)
+            ]
+        )
+    assert answers[0] == answers[1]
+    assert answers[0][0][0] == "m4"
+    assert answers[0][1][0] == "m0"
+
+
+@pytest.mark.parametrize("fault", ["missing", "half", "another dimension", "another type"])
+async def test_a_set_that_cannot_be_used_is_filled_again_when_the_graph_is_opened(
+    deps: Deps, fresh_citizen: str, fault: str
+) -> None:
+    await told(deps, fresh_citizen)
+    before = await nearest(deps, fresh_citizen, "harbour")
+    key, command = key_of(fresh_citizen), deps.connection.command
+    if fault == "half":
+        [name, *_] = await command("VRANGE", key, "-", "+")
+        await command("VREM", key, name)
+    else:
+        await command("DEL", key)
+    if fault == "another dimension":
+        await VectorSets(deps.connection, graph_of(deps, fresh_citizen).name, 0).add(
+            [Vector("x", "y", [1.0, 0.0])], Role.MEMORIES
+        )
+    if fault == "another type":
+        await command("SET", key, "not vectors")
+    # What is open answers by comparing all, and is filled again at the next opening.
+    assert fault == "half" or await nearest(deps, fresh_citizen, "harbour") == before
+    deps.graphs.forget()
+    assert await nearest(deps, fresh_citizen, "harbour") == before
+    assert sorted(await names_in(deps, fresh_citizen)) == [f"m{place}" for place in range(len(TEXTS))]
+
+
+@pytest.mark.parametrize("wrong", ["another dimension", "another type"])
+async def test_a_write_into_a_set_that_cannot_be_used_succeeds(deps: Deps, fresh_citizen: str, wrong: str) -> None:
+    await told(deps, fresh_citizen)
+    key, command = key_of(fresh_citizen), deps.connection.command
+    await command("DEL", key)
+    if wrong == "another type":
+        await command("SET", key, "not vectors")
+    else:
+        sets = VectorSets(deps.connection, graph_of(deps, fresh_citizen).name, 0)
+        await sets.add([Vector("x", "y", [1.0, 0.0])], Role.MEMORIES)
+    await stored(deps, remember(fresh_citizen, "new", name="a lighthouse", valid_at=moment(1)), now=day(2))
+    assert (await nearest(deps, fresh_citizen, "a lighthouse"))[0] == "new"
+    assert (await nearest(deps, fresh_citizen, TEXTS[1]))[0] == "m1"
+
+
+async def test_a_vector_without_its_record_answers_nothing(deps: Deps, fresh_citizen: str) -> None:
+    await told(deps, fresh_citizen)
+    graph = graph_of(deps, fresh_citizen)
+    embedding = await deps.embedder.embed_query("the old harbour")
+    strays = [Vector("nobody", "k", embedding), Vector("m1", "of another text", embedding)]
+    await port.add(deps.connection, graph.name, strays)
+    found = await port.nearest(deps.connection, graph.name, Search(embedding, 9))
+    assert {"nobody", "m1"} <= {near.owner for near in found}
+    answer = await nearest(deps, fresh_citizen, "the old harbour")
+    assert answer[0] == "m0"
+    assert sorted(answer) == sorted(f"m{place}" for place in range(len(TEXTS)))
+
+
+async def test_a_text_that_holds_again_is_of_the_present_again(deps: Deps, fresh_citizen: str) -> None:
+    await told(deps, fresh_citizen)
+
+    async def open_ones() -> set[str]:
+        embedding = await deps.embedder.embed_query("anything")
+        search = Search(embedding, 50, open_only=True, crowded=True)
+        found = await port.nearest(deps.connection, graph_of(deps, fresh_citizen).name, search)
+        return {f"{near.owner} {near.key}" for near in found}
+
+    first = await open_ones()
+    await stored(deps, Correct(citizen_id=fresh_citizen, id="m0", name="a garden in May"), now=day(5))
+    second = await open_ones()
+    assert len(first) == len(second) == len(TEXTS)
+    assert len(first - second) == len(second - first) == 1
+    await stored(deps, Correct(citizen_id=fresh_citizen, id="m0", name=TEXTS[0]), now=day(6))
+    assert await open_ones() == first
+    await stored(deps, Retract(citizen_id=fresh_citizen, id="m2"), now=day(7))
+    assert {name.partition(" ")[0] for name in first - await open_ones()} == {"m2"}
+
+
+async def test_the_sets_of_a_graph_go_with_it(deps: Deps, fresh_citizen: str) -> None:
+    await told(deps, fresh_citizen)
+    name = graph_name(Level.N1, fresh_citizen)
+    await erase(EraseMemory(citizen_id=fresh_citizen, id="m1"), deps, day(3), None)
+    assert sorted(await names_in(deps, fresh_citizen)) == ["m0", "m2", "m3", "m4"]
+    await erase(EraseCitizen(citizen_id=fresh_citizen), deps, day(4), None)
+    assert await deps.connection.command("EXISTS", *set_names(name)) == 0
+
+
+async def test_a_sweep_removes_strays_and_adds_what_is_missing(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "WRITTEN_WITHIN_S", 0.0)
+    await told(deps, fresh_citizen)
+    await stored(deps, Correct(citizen_id=fresh_citizen, id="m0", name="a garden in May"), now=day(5))
+    whole = sorted(await names_in(deps, fresh_citizen))
+    strays = [Vector("nobody", "k", [1.0] * 384), Vector("m1", "of another text", [0.5] * 384)]
+    graph = graph_of(deps, fresh_citizen)
+    await port.add(deps.connection, graph.name, strays)
+    [name, *_] = await deps.connection.command("VRANGE", key_of(fresh_citizen), "-", "+")
+    await deps.connection.command("VREM", key_of(fresh_citizen), name)
+    await sweep(SweepRequest(citizen_id=fresh_citizen), deps)
+    assert sorted(await names_in(deps, fresh_citizen)) == whole
+
+
+async def test_a_graph_of_an_older_release_gets_vector_sets_when_it_is_opened(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deps.connection, "missing", deps.connection.missing)
+    former = adapted(deps, "index")
+    await told(former, fresh_citizen)
+    await stored(former, Correct(citizen_id=fresh_citizen, id="m0", name="a garden in May"), now=day(5))
+    before = [await nearest(former, fresh_citizen, "the old harbour", **when) for when in ({}, THEN)]
+    older = Query("older", "MATCH (m:SubstrateMeta) SET m.schema_version = 8")
+    digestless = Query("digestless", "MATCH (t) WHERE t.digest IS NOT NULL SET t.digest = null")
+    graph = graph_of(deps, fresh_citizen)
+    await graph.write(digestless)
+    await graph.write(older)
+    opened = adapted(deps, "auto")
+    assert [await nearest(opened, fresh_citizen, "the old harbour", **when) for when in ({}, THEN)] == before
+    stamp = await read_stamp(graph)
+    assert stamp is not None
+    assert (stamp.likeness, stamp.schema_version) == ("sets", SCHEMA_VERSION)
+    assert len(await names_in(deps, fresh_citizen)) == len(TEXTS) + 1
+    assert not [row for row in await graph.read(INDEXES) if "VECTOR" in str(row[1])]

@@ -1,0 +1,117 @@
+"""A stream within a number of tokens: what is sent holds the limit, and the first memory is always in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestration.assembly.budget import Budget
+from orchestration.assembly.compact import tell
+from orchestration.assembly.excerpt import best_part, excerpt, stems_of
+from orchestration.assembly.fitting import FULL_TOKENS, fit, send
+from orchestration.assembly.sent_form import stream_json
+from schemas.intention import Form, RetrievalIntention
+from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
+from schemas.stream_forms import StreamAnswer, as_stream
+from substrate.inference.tokens import counter
+from tests.builders import a_node
+from tests.unit.orchestration.assembly.test_sent_form import a_stream, streams
+
+COUNT = counter()
+FRAME = 450
+"""What a JSON stream has at least: its frame, and the least part of the first memory."""
+WORDS = "We met at the harbour and spoke of the boat, the weather and the price of rope. "
+
+
+def long_stream(memories: int = 40, repeats: int = 3) -> ConsciousnessStream:
+    nodes = tuple(
+        a_node(node_id=f"m{place}", name=f"Day {place}", description=f"Day {place}. " + WORDS * repeats)
+        for place in range(memories)
+    )
+    level = ConsciousnessLevelResults(vector_results=nodes[::2], graph_results=nodes)
+    tiers = ActivationTiers(focus=nodes[:5], peripheral=nodes[5:25], background=nodes[25:])
+    return a_stream(levels={"n1_personal": level}, activation_tiers=tiers)
+
+
+def fitted(stream: ConsciousnessStream, form: Form, limit: int) -> dict[str, Any]:
+    budget = Budget(limit, COUNT)
+    sent: dict[str, Any] = orjson.loads(stream_json(fit(stream, form, budget), form, None, budget))
+    return sent
+
+
+@pytest.mark.parametrize("limit", [200, 500, 1000, 2000, 5000, 20_000])
+@pytest.mark.parametrize("form", ["full", "references"])
+@pytest.mark.parametrize("repeats", [1, 3, 40])
+def test_what_is_sent_has_at_most_so_many_tokens(form: Form, limit: int, repeats: int) -> None:
+    stream = long_stream(repeats=repeats)
+    budget = Budget(limit, COUNT)
+    body = stream_json(fit(stream, form, budget), form, None, budget)
+    assert COUNT(body.decode()) <= max(limit, FRAME)
+    answer = as_stream(StreamAnswer.model_validate_json(body).root)
+    shown = [node.node_id for node in answer.activation_tiers.ordered()]
+    assert shown == [f"m{place}" for place in range(len(shown))]
+    assert shown
+    assert answer.omitted == 40 - len(shown)
+    assert answer.token_counts is not None
+    assert answer.token_counts.sent == pytest.approx(COUNT(body.decode()), abs=30)
+
+
+@given(streams(), st.integers(30, 400))
+@settings(max_examples=30)
+def test_no_text_is_longer_than_its_budget(stream: ConsciousnessStream, limit: int) -> None:
+    told = tell(stream, Budget(limit, COUNT))
+    ordered = stream.activation_tiers.ordered()
+    assert COUNT(told.text) <= max(limit, 80)
+    assert [node.node_id for node in told.memories] == [node.node_id for node in ordered[: len(told.memories)]]
+    assert bool(told.memories) is bool(ordered)
+    assert tell(stream).memories == ordered
+
+
+def test_a_long_hit_is_cut_to_the_part_that_answers_and_says_so() -> None:
+    text = "It rained all day. " * 60 + "The anchor weighs 417 pounds. " + "It rained all night. " * 60
+    hit, filler = a_node(node_id="hit", description=text), a_node(node_id="filler", description="ok")
+    stream = a_stream(activation_tiers=ActivationTiers(focus=(hit, filler)))
+    told = tell(stream, Budget(200, COUNT), stems_of("How much does the anchor weigh?"))
+    assert "417 pounds" in told.text
+    assert f" of {len(text)}" in told.text
+    assert "filler" not in [node.node_id for node in told.memories]
+    [memory] = told.memories
+    assert memory.passage is not None
+    assert text[memory.passage.start : memory.passage.end] == memory.description
+    assert fitted(stream, "references", 400)["memories"]["N1|hit|1"]["passage"]["length"] == len(text)
+
+
+@given(st.text(alphabet="ab \n", max_size=200), st.integers(1, 60))
+def test_a_part_lies_within_the_text(text: str, most: int) -> None:
+    start, end = best_part(text, most, {"a"})
+    assert 0 <= start <= end <= len(text)
+    assert end - start <= most
+
+
+def test_a_part_of_a_passage_names_its_place_in_the_whole() -> None:
+    whole = a_node(description="one two three four")
+    once = excerpt(whole, 9, stems_of("three"))
+    again = excerpt(once, 5, stems_of("three"))
+    for part in (once, again):
+        assert part.passage is not None
+        assert whole.description[part.passage.start : part.passage.end] == part.description
+        assert part.passage.length == len(whole.description)
+    assert "three" in again.description
+
+
+def test_without_a_limit_the_full_form_keeps_to_the_target_of_003() -> None:
+    stream = long_stream(memories=75, repeats=12)
+    asked = RetrievalIntention(query_text="harbour", citizen_id="ada")
+    full = orjson.loads(send(stream, asked, None))
+    assert (
+        full["token_counts"]["sent"]
+        <= FULL_TOKENS
+        < orjson.loads(stream_json(stream, "full"))["token_counts"]["sent"]
+    )
+    assert full["omitted"] > 0
+    small = orjson.loads(send(stream, asked.model_copy(update={"form": "references"}), None))
+    assert (small["omitted"], len(small["memories"])) == (0, 75)

@@ -1,0 +1,62 @@
+"""Which kind of change a memory had since a moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orchestration.situation.change_kinds import CHANGES_SHOWN, sort_changes
+from schemas.memory import Level
+from schemas.mind.situation import CHANGE_KINDS, Changes
+from substrate.store.recent_changes import ChangedRecord
+
+SINCE = 100
+PLAIN: dict[str, Any] = {
+    "memory_id": "m", "at": 150, "known_at": 50, "before": "old", "work": None, "reason": None, "holds": True,
+    "now": "new", "state": None, "speaker": None,
+}  # fmt: skip
+
+
+def record(**fields: Any) -> ChangedRecord:
+    return ChangedRecord(**{**PLAIN, **fields})
+
+
+def kinds(changes: Changes) -> dict[str, list[str]]:
+    found = {kind: [one.memory_id for one in getattr(changes, kind)] for kind in CHANGE_KINDS}
+    return {kind: ids for kind, ids in found.items() if ids}
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([record(known_at=150, before=None)], {"new": ["m"]}),
+        ([record()], {"corrected": ["m"]}),
+        ([record(now="old")], {}),
+        ([record(known_at=120)], {"new": ["m"]}),
+        ([record(holds=False, now="")], {"closed": ["m"]}),
+        ([record(known_at=120, holds=False, now="")], {}),
+        ([record(work="blocked", state="resolved", now="old")], {"resolved": ["m"]}),
+        ([record(work="resolved", state="resolved", now="old")], {}),
+        ([record(known_at=120, before=None), record(work="linked", before=None)], {"resolved": ["m"]}),
+        ([record(at=120, known_at=50, before="oldest"), record(at=150, known_at=120)], {"corrected": ["m"]}),
+    ],
+)
+def test_a_memory_has_one_kind_of_change_or_none(records: Any, expected: dict[str, list[str]]) -> None:
+    assert kinds(sort_changes([(Level.N1, records)], SINCE)) == expected
+
+
+def test_a_correction_tells_what_was_believed_at_first_and_what_holds_now() -> None:
+    twice = [
+        record(at=120, before="oldest", now="newest"),
+        record(at=150, known_at=120, before="old", now="newest"),
+    ]
+    [change] = sort_changes([(Level.N2, twice)], SINCE).corrected
+    assert (change.before, change.text, change.level) == ("oldest", "newest", Level.N2)
+
+
+def test_the_latest_of_each_kind_are_told_and_the_others_counted() -> None:
+    many = [record(memory_id=f"m{number:03}", at=200 + number, known_at=200, before=None) for number in range(25)]
+    changes = sort_changes([(Level.N1, many)], SINCE)
+    assert [one.memory_id for one in changes.new] == [f"m{number:03}" for number in range(24, 14, -1)]
+    assert changes.more == {"new": 25 - CHANGES_SHOWN}

@@ -1,0 +1,48 @@
+"""What of a citizen's window and senses is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from schemas.mind.state import StateChange
+
+
+def test_a_memory_is_kept_by_its_id_once_where_it_was_shown_last() -> None:
+    window = [{"id": "a", "text": "its words"}, "a text", "a text", {"id": "b"}, {"id": "a"}]
+    kept = StateChange.model_validate({"window": window}).window
+    assert kept is not None
+    assert [(item.id, item.text) for item in kept] == [
+        (None, "a text"), (None, "a text"), ("b", None), ("a", None),
+    ]  # fmt: skip
+
+
+def test_a_sense_is_a_text_or_a_strength_or_both() -> None:
+    senses: Any = {"pain": 0.7, "cold": 1, "message": "Come", "smell": {"text": "smoke", "intensity": 0.2}}
+    kept = StateChange(senses=senses).senses
+    assert kept is not None
+    assert {name: (sense.text, sense.intensity) for name, sense in kept.items()} == {
+        "pain": (None, 0.7), "cold": (None, 1.0), "message": ("Come", 1.0), "smell": ("smoke", 0.2),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"window": [{"id": f"m{number}"} for number in range(1_000)]}, "at most 64 items"),
+        ({"window": ["x" * 11_000, "y" * 11_000]}, "more than 20000 characters"),
+        ({"window": [{"id": "a|b"}]}, "an id is one line"),
+        ({"window": [{}]}, "has an id, a text, or both"),
+        ({"focus": "x" * 1_001}, "at most 1000 characters"),
+        ({"senses": {"pain": 1.5}}, "less than or equal to 1"),
+        ({"senses": {"pain": True}}, "pain"),
+        ({"senses": {f"s{number}": 1 for number in range(33)}}, "at most 32 items"),
+        ({"drives": {"rest": {"satisfaction": -0.1}}}, "greater than or equal to 0"),
+        ({"last_cycle_at": "2026-01-01T00:00:00Z"}, "last_cycle_at"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_in_words(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        StateChange.model_validate(fields)
