@@ -99,16 +99,17 @@ class Service:
         with Redis(unix_socket_path=str(socket_path(self.data))) as engine:
             return int(engine.info("server")["process_id"])
 
-    def contents(self) -> dict[str, list[int]]:
-        """How many nodes and links each graph has, asked of the engine. Notes of streams do not count."""
+    def contents(self, *, notes: bool = False) -> dict[str, list[int]]:
+        """How many nodes and links each graph has, asked of the engine.
+
+        Notes of streams count only with `notes`: they are stored whenever a minute is over.
+        """
+        nodes = "MATCH (n) RETURN count(n)" if notes else "MATCH (n) WHERE NOT n:StreamNote RETURN count(n)"
         with Redis(unix_socket_path=str(socket_path(self.data)), decode_responses=True) as engine:
             return {
                 graph: [
                     int(engine.execute_command("GRAPH.RO_QUERY", graph, query)[1][0][0])
-                    for query in (
-                        "MATCH (n) WHERE NOT n:StreamNote RETURN count(n)",
-                        "MATCH ()-[e]->() RETURN count(e)",
-                    )
+                    for query in (nodes, "MATCH ()-[e]->() RETURN count(e)")
                 ]
                 for graph in engine.execute_command("GRAPH.LIST")
             }
