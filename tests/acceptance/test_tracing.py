@@ -19,6 +19,8 @@ from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.loopback import serving
 
 SECRET = "Marzipan under the third stair"
+CITIZEN = "xenophilia"
+"""Part of no word that we use ourselves, as `ada` is of `metadata`."""
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 
@@ -68,11 +70,11 @@ def test_a_request_and_each_of_its_queries_are_spans(
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}/")
     service = Service(tmp_path, embedding="none")
-    service.remember("ada", id="m", name=SECRET)
+    service.remember(CITIZEN, id="m", name=SECRET)
     called = {"traceparent": f"00-{TRACE}-{CALLER}-01", "X-Request-Id": "r1"}
-    question = {"citizen_id": "ada", "query_text": SECRET}
+    question = {"citizen_id": CITIZEN, "query_text": SECRET}
     assert service.http.post("/v1/retrieve", json=question, headers=called).status_code == 200
-    assert service.http.get(f"/v1/memories/N1/{SECRET}", params={"citizen_id": "ada"}).status_code == 404
+    assert service.http.get(f"/v1/memories/N1/{SECRET}", params={"citizen_id": CITIZEN}).status_code == 404
     assert service.http.get("/health/live").status_code == 200
     service.stop()
     [asked] = collector.named("POST /v1/retrieve")
@@ -89,7 +91,7 @@ def test_a_request_and_each_of_its_queries_are_spans(
     assert collector.named("GET /v1/memories/{level}/{memory_id}")
     assert not [span for span in collector.spans if "health" in span.name]
     everything = b"".join(collector.bodies)
-    for kept in (SECRET, "Marzipan", "ada", ADMIN_KEY):
+    for kept in (SECRET, "Marzipan", CITIZEN, ADMIN_KEY):
         assert kept.encode() not in everything
 
 
