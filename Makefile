@@ -7,6 +7,8 @@
 BIN := .venv/bin
 STAMP := .venv/.stamp
 ARGS ?=
+# So many files of tests run at a time; each lane has engines and services of its own.
+LANES ?= 2
 
 .PHONY: help setup demo serve check test fmt lint types contracts docs recall calibrate latency lock clean FORCE
 
@@ -24,7 +26,7 @@ serve: $(STAMP) ## serve the REST API on the loopback address
 check: lint types contracts test ## everything that CI demands: format, lint, types, import contracts, tests
 
 test: $(STAMP) ## run the tests with coverage; fails below 90 %
-	$(BIN)/python -m pytest --cov --cov-report= $(ARGS)
+	$(BIN)/python -m pytest -n $(LANES) --dist loadfile --no-loadscope-reorder --cov --cov-report= $(ARGS)
 
 fmt: $(STAMP) ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .
