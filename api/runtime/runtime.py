@@ -73,6 +73,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
     """
     engine: EmbeddedEngine | None = None
     connection: Connection | None = None
+    graphs: Graphs | None = None
     model = None
     opening = asyncio.create_task(_open_embedder(settings.embedding))
     try:
@@ -113,6 +114,8 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
                 with _tuned_gc():
                     yield Runtime(settings, deps, engine, keeper)
     finally:
+        if graphs is not None:
+            await graphs.close()
         if connection is not None:
             await connection.close()
         if engine is not None:

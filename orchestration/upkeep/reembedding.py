@@ -122,8 +122,8 @@ async def _stamp(run: Reembedding, graph: Graph) -> Stamp:
         raise Unavailable(f"graph {graph.name} was removed while it was re-embedded", remedy="Run it again.")
     await migrate(graph, stamp.schema_version)
     stamp = await read_stamp(graph) or stamp
-    run.connection.use_generation(
-        graph.name, 1 - stamp.generation if _has_target(run, stamp) else stamp.generation
+    run.connection.vectors.use(
+        graph.name, generation=1 - stamp.generation if _has_target(run, stamp) else stamp.generation
     )
     note_adapter(run.connection, graph.name, stamp)
     return stamp
@@ -227,7 +227,7 @@ async def _clear(run: Reembedding, graph: Graph) -> None:
     stamp = await _stamp(run, graph)
     if stamp.other_state != CLEARING:
         return
-    run.connection.use_generation(graph.name, stamp.generation)
+    run.connection.vectors.use(graph.name, generation=stamp.generation)
     for query in reembedding.CLEARING_QUERIES:
         begun = time.perf_counter()
         while await reembedding.clear_traces(graph, query):

@@ -32,7 +32,7 @@ from orchestration.writing.passages import LONG
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, graph_fields
 from schemas.upkeep import Finding, GraphCounts, Kind, SweepAnswer, SweepReport, SweepRequest
-from substrate.graphs import filling
+from substrate.graphs import filling, orphans
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import note_adapter, read_stamp
@@ -192,7 +192,7 @@ async def open_sweep(key: GraphKey, citizen_id: str | None, deps: Deps, *, liste
     if fits:
         await deps.graphs.for_reading(graph.name)  # raises for a schema that is not ours
     else:
-        deps.connection.use_generation(graph.name, stamp.generation)
+        deps.connection.vectors.use(graph.name, generation=stamp.generation)
         note_adapter(deps.connection, graph.name, stamp)
     swept = SweptGraph(key, citizen_id, embedded=stamp.dimension > 0)
     run = Sweep(swept, graph, listed, repairable=fits)
@@ -242,7 +242,7 @@ async def finish_sweep(run: Sweep) -> SweepReport:
 
 async def _find_strays(run: Sweep) -> None:
     if run.repairable:
-        await filling.drop_orphans(run.graph)
+        await orphans.drop_orphans(run.graph)
         await filling.fill(run.graph, run.dimension)
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 

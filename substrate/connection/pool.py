@@ -25,6 +25,7 @@ from schemas.errors import Fault, Unavailable
 from schemas.temporal import Instant
 from substrate.connection.batch_sizes import BatchSizes
 from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translate_error
+from substrate.connection.graph_vectors import GraphVectors
 from substrate.connection.kept_reads import KeptReads
 from substrate.connection.parameters import typed_row
 from substrate.connection.patience import NO_ANSWER, NOT_DONE, patiently
@@ -65,25 +66,21 @@ def _adds_data(words: Sequence[Any]) -> bool:
     return words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words)
 
 
-def _is_unusable(reply: Any) -> bool:
+def _is_unusable(error: Exception) -> bool:
     """True for the refusal of a vector by a key of another kind, or a set of another dimension."""
-    return isinstance(reply, Exception) and any(
-        cause in str(reply) for cause in ("WRONGTYPE", "dimension mismatch")
-    )
+    return any(cause in str(error) for cause in ("WRONGTYPE", "dimension mismatch"))
 
 
 class Connection:
     """A pool of connections to one FalkorDB.
 
-    `revive` is awaited when the connection is lost; it restarts an embedded engine. `generations` has, by
-    graph, the generation of vectors in use (`Query.for_generation`); a graph that is not in it uses the first.
-    `indexed` has the graphs whose likeness is answered by an index of the graph; the others have vector sets
-    (`substrate.likeness`). `around` makes a context manager from the name of a query or command, which is open
-    until the answer comes. `room` is called before a write, and raises when the disk has no space for it.
-    `missing` is called with the name of a graph that a query named and that does not exist. When the
-    connection is lost it is called with None: whatever the caller knows about graphs may then be out of date.
-    `wrote` is called with the graph's name after a write. `records`: what this process keeps of
-    the records that it read; `kept`: what it keeps of graphs in one state.
+    `revive` is awaited when the connection is lost; it restarts an embedded engine. `vectors`: where those of each
+    graph are (`Query.for_generation`, `substrate.likeness`). `around` makes a context manager from the name of a
+    query or command, which is open until the answer comes. `room` is called before a write, and raises when the
+    disk has no space for it. `missing` is called with the name of a graph that a query named and that does not
+    exist. When the connection is lost it is called with None: whatever the caller knows about graphs may then be
+    out of date. `wrote` is called with the graph's name after a write. `records`: what this process keeps of the
+    records that it read; `kept`: what it keeps of graphs in one state.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
     separate connections, so that no write waits for a read. A flow holds one of `questions` while it answers.
@@ -96,8 +93,7 @@ class Connection:
         username, password = credentials
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
-        self.generations: dict[str, int] = {}
-        self.indexed: set[str] = set()
+        self.vectors = GraphVectors()
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
@@ -129,27 +125,20 @@ class Connection:
             for most in (MAX_CONNECTIONS, WRITES_AT_ONCE)
         )
 
-    def use_generation(self, graph: str, generation: int) -> None:
-        """Use this generation of the vectors of a graph from now on. The first one needs no entry."""
-        if generation:
-            self.generations[graph] = generation
-        else:
-            self.generations.pop(graph, None)
-
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
         """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns.
 
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
         deadline = self.timeout_ms if timeout_ms is None else timeout_ms
-        text = header + query.for_generation(self.generations.get(graph, 0))
+        text = header + query.for_generation(self.vectors.of(graph).generation)
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", deadline)
         reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
         return reply[1] if len(reply) > 1 else []
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
         """Like `read`, but each value has its stored type."""
-        text = header + query.for_generation(self.generations.get(graph, 0))
+        text = header + query.for_generation(self.vectors.of(graph).generation)
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
         reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
         return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
@@ -188,13 +177,13 @@ class Connection:
         `first`: commands on vector sets that are carried out before it, sent together with it. The engine's own
         deadline begins when the query is sent. Raises as `read` does, and Conflict.
         """
-        text = header + query.for_generation(self.generations.get(graph, 0))
+        text = header + query.for_generation(self.vectors.of(graph).generation)
         words: Command = ("GRAPH.QUERY", graph, text)
-        refused: list[Command] = []
+        refused: list[tuple[Command, Exception]] = []
 
         async def send(*commands: Command) -> Any:
             *before, reply = await self._send_together(commands)
-            refused[:] = [each for each, answer in zip(first, before, strict=True) if _is_unusable(answer)]
+            refused[:] = [pair for pair in zip(first, before, strict=True) if isinstance(pair[1], Exception)]
             if isinstance(reply, Exception):
                 raise reply
             return reply
@@ -206,15 +195,16 @@ class Connection:
         reply = await patiently(lambda: self.writes.run(work), NOT_DONE)
         self.wrote(graph)
         if refused:
-            await self._replace_sets(graph, refused)
+            await self._keep_refused(graph, refused)
         return reply[1] if len(reply) > 1 else []
 
-    async def _replace_sets(self, graph: str, refused: Sequence[Command]) -> None:
-        """Keep refused vectors in place of a set that cannot hold them; the next opening fills the rest."""
-        for key in {str(words[1]) for words in refused}:
-            await self.command("DEL", key)
-        await self.change_vectors(*refused)
+    async def _keep_refused(self, graph: str, refused: Sequence[tuple[Command, Exception]]) -> None:
+        """Keep refused vectors, in place of a set that cannot hold them; the next opening fills the rest."""
+        self.vectors.use(graph, partial=True)
         self.missing(graph)
+        for key in {str(words[1]) for words, error in refused if _is_unusable(error)}:
+            await self.command("DEL", key)
+        await self.change_vectors(*(words for words, _ in refused))
 
     async def search_vectors(self, *words: str | int | bytes) -> Any:
         """Run a command that reads vector sets, in its turn, and return its reply. Raises as `read` does."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -20,8 +19,6 @@ ROWS: Final = 100
 LOGGED_EVERY: Final = 100 * ROWS
 _logger = logging.getLogger(__name__)
 _LOCK_WAIT_S: Final = 600.0
-WRITTEN_WITHIN_S: Final = 5.0
-"""A record is written within this time after its vector, or not at all."""
 
 _PAGE: Final = "id(t) > $after AND t.embedding IS NOT NULL WITH t ORDER BY id(t) LIMIT $rows "
 _OWNED: Final = (
@@ -65,51 +62,76 @@ class _Part(NamedTuple):
 
 
 _PARTS: Final = (
-    _Part(PAST_VECTORS, "PastTrace", Role.MEMORIES, is_open=False),
     _Part(OPEN_VECTORS, "Trace", Role.MEMORIES, is_open=True),
     _Part(PASSAGE_VECTORS, "PassageTrace", Role.PASSAGES, is_open=True),
+    _Part(PAST_VECTORS, "PastTrace", Role.MEMORIES, is_open=False),
 )
-"""Open ones after past ones: a vector that is both is open."""
+"""The present first: it is asked most."""
 
 
-async def ensure_filled(graph: Graph, dimension: int) -> None:
-    """Fill the vector sets of a graph that lack vectors of the present, or are of another kind or dimension.
-
-    Called when a graph is opened; costs some queries where nothing is missing. Raises as `Graph.write` does.
-    """
+async def are_whole(graph: Graph) -> bool:
+    """True when the vector sets of the graph have had all its vectors, and were not lost since. Cheap to ask."""
     sets = sets_of(graph.connection, graph.name)
-    if sets is None or not dimension:
-        return
-    if all([await _is_complete(graph, sets, role, dimension) for role in Role]):
-        return
+    return sets is None or await sets.are_whole()
+
+
+async def are_complete(graph: Graph, dimension: int) -> bool:
+    """True when the sets are whole, in the right dimension, and have as many vectors as the present at least."""
+    sets = sets_of(graph.connection, graph.name)
+    if sets is None:
+        return True
+    return await sets.are_whole() and all([await _is_complete(graph, sets, role, dimension) for role in Role])
+
+
+async def count_present(graph: Graph) -> int:
+    """How many vectors of the present the graph has."""
+    [[open_count, passage_count]] = await graph.read(COUNT_VECTORS)
+    return int(open_count) + int(passage_count)
+
+
+async def note_new(graph: Graph, dimension: int) -> None:
+    """Note of a graph that has no vectors yet that its sets have them all."""
+    sets = sets_of(graph.connection, graph.name)
+    if sets is not None and dimension:
+        for role in Role:
+            await sets.note_whole(role, dimension)
+
+
+async def complete(graph: Graph, dimension: int) -> None:
+    """Fill the vector sets of a graph, if they are not complete. Raises as `Graph.write` does.
+
+    Broken off anywhere, it is done again by the next to open the graph: until its end the sets are not whole.
+    """
     lock = graph.connection.lock(
         f"substrate:filling:{graph.name}", wait_s=_LOCK_WAIT_S, refusal="another process fills the vector sets"
     )
     async with lock:
+        sets = sets_of(graph.connection, graph.name)
+        if sets is None or await are_complete(graph, dimension):
+            return
         for role in Role:
-            if not await _is_complete(graph, sets, role, dimension):
-                await _drop_unusable(sets, role, dimension)
-                await fill(graph, dimension, role)
+            await _drop_unusable(sets, role, dimension)
+        await fill(graph, dimension)
+        for role in Role:
+            await sets.note_whole(role, dimension)
 
 
 async def _is_complete(graph: Graph, sets: VectorSets, role: Role, dimension: int) -> bool:
-    """True when the set has at least as many vectors as the present, in the right dimension."""
     [[open_count, passage_count]] = await graph.read(COUNT_VECTORS)
     wanted = int(passage_count if role is Role.PASSAGES else open_count)
-    if not wanted:
-        return True
     key = sets.key(role)
     try:
-        held = int(await graph.connection.search_vectors("VCARD", key))
+        held = int(await graph.connection.search_vectors("VCARD", key)) - 1  # `WHOLE` is one of them
         return held >= wanted and int(await graph.connection.search_vectors("VDIM", key)) == dimension
     except Fault:
         return False
 
 
 async def _drop_unusable(sets: VectorSets, role: Role, dimension: int) -> None:
+    """Drop a key of another kind, or a set of another dimension."""
     key = sets.key(role)
     try:
-        if int(await sets.connection.search_vectors("VCARD", key)) == 0:
+        if not int(await sets.connection.command("EXISTS", key)):
             return
         usable = int(await sets.connection.search_vectors("VDIM", key)) == dimension
     except Fault:
@@ -118,8 +140,9 @@ async def _drop_unusable(sets: VectorSets, role: Role, dimension: int) -> None:
         await sets.connection.command("DEL", key)
 
 
-async def fill(graph: Graph, dimension: int, role: Role | None = None) -> int:
-    """Add to the sets every vector of the graph that they lack; returns how many they lacked.
+async def fill(graph: Graph, dimension: int) -> int:
+    """Add to the sets every vector of the graph that they lack, and mark those of the present; returns how many
+    of them lacked or were not marked.
 
     A vector of an older release gets its digest first. One that has not `dimension` numbers is damaged: it is left
     out, and a sweep reports it.
@@ -129,55 +152,14 @@ async def fill(graph: Graph, dimension: int, role: Role | None = None) -> int:
         return 0
     added = done = 0
     for part in _PARTS:
-        if role is None or part.role is role:
-            async for whole in _pages(graph, part):
-                page = [held for held in whole if len(held.vector.embedding) == dimension]
-                await _set_digests(graph, part, page)
-                added += await _add_missing(sets, part, [vector for _, vector, _ in page])
-                done += len(page)
-                if done % LOGGED_EVERY == 0:
-                    _logger.info("vectors of %s: %d done", graph.name, done)
+        async for whole in _pages(graph, part):
+            page = [held for held in whole if len(held.vector.embedding) == dimension]
+            await _set_digests(graph, part, page)
+            added += await _add_missing(sets, part, [vector for _, vector, _ in page])
+            done += len(page)
+            if done % LOGGED_EVERY == 0:
+                _logger.info("vectors of %s: %d done", graph.name, done)
     return added
-
-
-OWNED: Final = Query(
-    "owned_vectors",
-    "UNWIND $owners AS id OPTIONAL MATCH (n:ConsciousnessNode {id: id})-[:HAS_TRACE]->(t) "
-    "WITH id, collect(t.digest) AS own OPTIONAL MATCH (p:PastVersion {id: id})-[:HAS_TRACE]->(t) "
-    "WITH id, own, collect(DISTINCT t.digest) AS past UNWIND (own + past) AS digest RETURN DISTINCT id, digest",
-)
-"""The vectors that the records of some memories have."""
-OWNED_PASSAGES: Final = Query(
-    "owned_passages", "UNWIND $owners AS id MATCH (q:Passage {memory_id: id}) RETURN id, q.handle"
-)
-
-
-async def drop_orphans(graph: Graph) -> int:
-    """Remove from the sets the vectors that no record has any more, or never had; returns how many."""
-    sets = sets_of(graph.connection, graph.name)
-    if sets is None:
-        return 0
-    removed = 0
-    for role, owned in ((Role.MEMORIES, OWNED), (Role.PASSAGES, OWNED_PASSAGES)):
-        key, start = sets.key(role), "-"
-        while names := await sets.page(key, start, ROWS):
-            unowned = await _unowned(graph, owned, names)
-            removed += await sets.remove_names(key, unowned)
-            start = f"({names[-1]}"
-    return removed
-
-
-async def _unowned(graph: Graph, owned: Query, names: Sequence[str]) -> Sequence[str]:
-    """Those of the names that are unowned twice: a record may be written just after its vector."""
-    for pause in (WRITTEN_WITHIN_S, 0.0):
-        owners = sorted({elements.split_name(name)[0] for name in names})
-        rows = await graph.read(owned, owners=owners)
-        known = {elements.join_name(str(row[0]), str(row[1])) for row in rows}
-        names = [name for name in names if name not in known]
-        if not names:
-            break
-        await asyncio.sleep(pause)
-    return names
 
 
 class _Held(NamedTuple):
@@ -195,11 +177,12 @@ async def _set_digests(graph: Graph, part: _Part, page: Sequence[_Held]) -> None
 
 
 async def _add_missing(sets: VectorSets, part: _Part, vectors: Sequence[Vector]) -> int:
-    """An open vector that is there already is noted as open; a past one stays as it is."""
-    missing = set(await sets.missing(sets.key(part.role), [vector.name for vector in vectors]))
-    every = part.role is Role.MEMORIES and part.is_open
-    await sets.add([vector for vector in vectors if every or vector.name in missing], part.role)
-    return len(missing)
+    names = [vector.name for vector in vectors]
+    lacking = set(await sets.missing(sets.key(part.role), names))
+    if part.role is Role.MEMORIES and part.is_open:
+        lacking |= set(names) - (await sets.marks(sets.key(part.role), names)).keys()
+    await sets.add([vector for vector in vectors if vector.name in lacking], part.role)
+    return len(lacking)
 
 
 async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:

@@ -21,7 +21,7 @@ from schemas.errors import StoreMisfit
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.query import Query
 from substrate.cypher.schema import READ_STAMP, SCHEMA_VERSION
-from substrate.graphs import filling, indexes
+from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
 from substrate.likeness import vector_sets
 
@@ -273,27 +273,20 @@ async def _run(graph: Graph, step: Step) -> None:
 async def _index_passages_in_use(graph: Graph) -> None:
     [[_, _, dimension, _, generation, *_]] = await graph.read(READ_STAMP)
     if dimension:
-        graph.connection.use_generation(graph.name, generation)
+        graph.connection.vectors.use(graph.name, generation=generation)
         await indexes.create_index(graph, _index_passages(dimension))
 
 
 async def _move_vectors(graph: Graph) -> None:
-    """Drop the vector indexes, and fill vector sets from the vectors that the graph keeps; does nothing twice."""
-    [[_, _, dimension, _, generation, _, other_dimension, other_state, likeness]] = await graph.read(READ_STAMP)
+    """Drop the vector indexes. The sets are filled once the graph is open, and answer from then on."""
+    [[_, _, _, _, generation, *_, likeness]] = await graph.read(READ_STAMP)
     if likeness == "sets" or not await vector_sets.are_supported(graph.connection):
         return
-    graph.connection.use_generation(graph.name, generation)
+    graph.connection.vectors.use(graph.name, generation=generation)
     async with indexes.index_lock(graph.connection):
         for query in DROP_VECTORS:
             await indexes.drop_index(graph, query)
         await indexes.wait_operational(graph)
-    graph.connection.indexed.discard(graph.name)
-    dimensions = {generation: dimension, 1 - generation: other_dimension if other_state else None}
-    for each, numbers in dimensions.items():
-        if numbers:
-            graph.connection.use_generation(graph.name, each)
-            await filling.fill(graph, numbers)
-    graph.connection.use_generation(graph.name, generation)
     await graph.write(SET_SETS)
 
 

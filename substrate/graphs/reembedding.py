@@ -149,7 +149,10 @@ type TracedGroup = tuple[Sequence[UntracedRecord], Mapping[str, Any]]
 
 async def begin(graph: Graph, target: EmbeddingTarget) -> bool:
     """Claim the unused generation for the target; False when it is taken."""
-    return bool(await graph.write(BEGIN, **target._asdict()))
+    if not await graph.write(BEGIN, **target._asdict()):
+        return False
+    await likeness.begin_other(graph.connection, graph.name, target.dimension)
+    return True
 
 
 async def create_indexes(graph: Graph, target: EmbeddingTarget) -> None:
@@ -157,7 +160,7 @@ async def create_indexes(graph: Graph, target: EmbeddingTarget) -> None:
 
     Raises Unavailable when they do not become operational.
     """
-    if graph.name not in graph.connection.indexed:
+    if not graph.connection.vectors.of(graph.name).indexed:
         return
     queries = schema_cypher.vector_indexes(target.dimension, schema_cypher.OTHER_TRACES)
     async with indexes.index_lock(graph.connection):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from copy import copy
 from typing import Any, Final, Literal, NamedTuple
 from weakref import WeakValueDictionary
 
-from schemas.errors import StoreMisfit
+from schemas.errors import StoreMisfit, SubstrateError
 from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
@@ -24,11 +25,14 @@ from substrate.likeness import vector_sets
 SETS: Final = "sets"
 INDEX: Final = "index"
 """The names of the two adapters of likeness in a stamp."""
+_logger = logging.getLogger(__name__)
 type Adapter = Literal["auto", "sets", "index"]
 STAMP_VALID_S: Final = 1.0
 """A stamp is read again after this time: another process may replace the graph's embeddings at any moment."""
 
 
+FILLED_AT_ONCE: Final = 2_000
+"""The sets of a graph with so many vectors are filled while it is opened, in about two seconds."""
 MOST_OPERATIONAL: Final = 10_000
 """Of so many graphs it is remembered that their indexes are operational; then they are asked again."""
 
@@ -77,10 +81,7 @@ async def read_stamp(graph: Graph) -> Stamp | None:
 
 def note_adapter(connection: Connection, name: str, stamp: Stamp) -> None:
     """Remember by the stamp which adapter of likeness a graph uses."""
-    if stamp.likeness == INDEX:
-        connection.indexed.add(name)
-    else:
-        connection.indexed.discard(name)
+    connection.vectors.use(name, indexed=stamp.likeness == INDEX)
 
 
 async def existing_graphs(connection: Connection) -> list[str]:
@@ -103,7 +104,8 @@ class Graphs:
         self.model = model
         self.dimension = dimension
         self._open_until: dict[str, float] = {}
-        self._operational: set[str] = set()
+        self._operational: set[tuple[str, int]] = set()
+        self._filling: dict[str, asyncio.Task[None]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._migrating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._creates = True
@@ -135,14 +137,56 @@ class Graphs:
             async with migrating:
                 await migrations.migrate(Graph(self.connection, name), stamp.schema_version)
             stamp = await read_stamp(Graph(self.connection, name)) or stamp
-        self.connection.use_generation(name, self._generation(name, stamp))
+        generation = self._generation(name, stamp)
+        self.connection.vectors.use(name, generation=generation)
         note_adapter(self.connection, name, stamp)
-        if name not in self._operational:
+        is_first = (name, generation) not in self._operational
+        if is_first:
             await self.wait_operational(name)
-            await filling.ensure_filled(Graph(self.connection, name), self.dimension)
-            self._note_operational(name)
+        await self._see_to_sets(Graph(self.connection, name), is_first=is_first)
+        self._note_operational(name)
         self._note_open(name)
         return True
+
+    async def _see_to_sets(self, graph: Graph, *, is_first: bool) -> None:
+        """Have the vector sets of a graph filled if they lack vectors: small ones at once, else in the background.
+
+        Until then all its vectors are compared.
+        """
+        if not self.dimension or graph.name in self._filling:
+            return
+        whole = filling.are_complete(graph, self.dimension) if is_first else filling.are_whole(graph)
+        partial = not await whole
+        self.connection.vectors.use(graph.name, partial=partial)
+        if not partial:
+            return
+        if await filling.count_present(graph) <= FILLED_AT_ONCE:
+            await self._fill(graph)
+        else:
+            self._filling[graph.name] = asyncio.create_task(self._fill_later(graph))
+
+    async def _fill(self, graph: Graph) -> None:
+        await filling.complete(graph, self.dimension)
+        self.connection.vectors.use(graph.name, partial=False)
+
+    async def _fill_later(self, graph: Graph) -> None:
+        """A failure is logged: the next to open the graph tries anew."""
+        _logger.info("the vector sets of %s are filled; all vectors are compared meanwhile", graph.name)
+        try:
+            await self._fill(graph)
+            _logger.info("the vector sets of %s are filled now", graph.name)
+        except SubstrateError as error:
+            _logger.warning("the vector sets of %s could not be filled: %s", graph.name, error.detail)
+        finally:
+            del self._filling[graph.name]
+
+    async def close(self) -> None:
+        """End what is done in the background; the next process to open a graph goes on with it."""
+        tasks = list(self._filling.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
     def _note_open(self, name: str) -> None:
         """Remember the check of a graph, and forget those that are out of date."""
@@ -155,7 +199,7 @@ class Graphs:
     def _note_operational(self, name: str) -> None:
         if len(self._operational) >= MOST_OPERATIONAL:
             self._operational.clear()
-        self._operational.add(name)
+        self._operational.add((name, self.connection.vectors.of(name).generation))
 
     async def for_writing(self, name: str, now: Instant) -> None:
         """Create the graph with every index and constraint if it does not exist. Raises as `for_reading` does."""
@@ -180,10 +224,10 @@ class Graphs:
             self._operational.clear()
         else:
             self._open_until.pop(name, None)
-            self._operational.discard(name)
+            self._operational -= {(name, 0), (name, 1)}
 
     async def _create(self, name: str, now: Instant) -> None:
-        self.connection.generations.pop(name, None)
+        self.connection.vectors.forget(name)
         likeness = await self._choose_adapter()
         indexes = cypher.INDEXES if likeness == SETS else (*cypher.INDEXES, *cypher.vector_indexes(self.dimension))
         for index in indexes:
@@ -198,6 +242,8 @@ class Graphs:
             "now": now,
             "likeness": likeness,
         }
+        if likeness == SETS:
+            await filling.note_new(Graph(self.connection, name), self.dimension)
         await self.connection.write(name, cypher.WRITE_STAMP, parameters(stamp))
 
     async def _choose_adapter(self) -> str:
@@ -214,7 +260,7 @@ class Graphs:
 
         Once the answer was empty, it stays so without a query.
         """
-        if name in self._operational:
+        if (name, self.connection.vectors.of(name).generation) in self._operational:
             return []
         waiting = await indexing.unready(Graph(self.connection, name))
         if not waiting:

@@ -18,6 +18,9 @@ from typing import Any, Final, NamedTuple
 SEPARATOR: Final = "\x1f"
 """Stands between owner and key; no id holds it."""
 AFTER_SEPARATOR: Final = "\x20"
+WHOLE: Final = SEPARATOR
+"""An element of a set that has had every vector of its graph. It has neither owner nor key, and is never found. A
+set that was lost, and begun again by a writer, has none."""
 GENERATIONS: Final = (0, 1)
 _DIGEST_BYTES: Final = 9
 
@@ -30,7 +33,7 @@ class Role(StrEnum):
 
 
 class Vector(NamedTuple):
-    """A vector to keep. `is_open`: it is one of the present."""
+    """A vector to keep. `is_open`: it is one of the present. Without numbers it is there already, to be marked."""
 
     owner: str
     key: str
@@ -106,12 +109,16 @@ def split_name(name: str) -> tuple[str, str]:
     return owner, key
 
 
-def attribute(is_open: bool) -> str:
-    """The attributes of a vector, on which a search can filter."""
-    return '{"open":1}' if is_open else '{"open":0}'
+def open_mark(number: int) -> str:
+    """The attribute of a vector of the present, on which a search filters; one of the past has none.
+
+    `number`, which is above 0, differs each time that a vector is marked: who takes a mark away names it, and so
+    takes away none that another writer set meanwhile.
+    """
+    return f'{{"open":{number}}}'
 
 
 def read_found(reply: Sequence[Any]) -> list[Near]:
     """The vectors of a reply of `VSIM … WITHSCORES`: names and scores in turn; a score is (1 + cosine) / 2."""
-    pairs = zip(reply[::2], reply[1::2], strict=True)
-    return [Near(*split_name(str(name)), max(0.0, 2.0 - 2.0 * float(score))) for name, score in pairs]
+    pairs = zip(map(str, reply[::2]), reply[1::2], strict=True)
+    return [Near(*split_name(name), max(0.0, 2.0 - 2.0 * float(score))) for name, score in pairs if name != WHOLE]

@@ -1,5 +1,7 @@
 """The port of likeness: what a graph's vectors are kept in, whichever of the two adapters it is.
 
+While vector sets are not whole, all vectors of the graph are compared instead, so that no memory is missed.
+
 Queries take what a search found as rows [owner, key, distance] and join them to records, so that a vector without
 a record answers nothing.
 """
@@ -12,7 +14,8 @@ from typing import Any
 from schemas.errors import Fault
 from substrate.connection.pool import Command, Connection
 from substrate.likeness import elements
-from substrate.likeness.elements import Near, Role, Search, Vector
+from substrate.likeness.elements import Near, Role, Search, Vector, join_name
+from substrate.likeness.exact_scan import ExactScan
 from substrate.likeness.vector_index import VectorIndex
 from substrate.likeness.vector_sets import VectorSets, addition
 
@@ -24,16 +27,23 @@ EXACT_WITHIN = 1000
 
 def sets_of(connection: Connection, graph: str) -> VectorSets | None:
     """The vector sets of a graph; None for a graph that has an index instead."""
-    if graph in connection.indexed:
-        return None
-    return VectorSets(connection, graph, connection.generations.get(graph, 0))
+    place = connection.vectors.of(graph)
+    return None if place.indexed else VectorSets(connection, graph, place.generation)
 
 
 async def nearest(connection: Connection, graph: str, search: Search) -> list[Near]:
     """The nearest vectors of a graph, nearest first; none for no embedding. Raises as `Connection.read` does."""
     if not len(search.embedding):
         return []
-    return await (sets_of(connection, graph) or VectorIndex(connection, graph)).nearest(search)
+    sets = sets_of(connection, graph)
+    if sets is None:
+        return await VectorIndex(connection, graph).nearest(search)
+    if not connection.vectors.of(graph).partial:
+        found = await sets.nearest(search)
+        if found:
+            return found
+        connection.missing(graph)  # so the graph is opened anew, and a lost set is filled again
+    return await ExactScan(connection, graph).nearest(search)
 
 
 async def resolve(connection: Connection, graph: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -77,6 +87,7 @@ async def add(
     except Fault:
         # Another kind of key, or vectors of another dimension: the graph has them all, so they are made again.
         await connection.command("DEL", sets.key(role, other=other))
+        connection.vectors.use(graph, partial=True)
         connection.missing(graph)
         await sets.add(vectors, role, other=other)
 
@@ -96,11 +107,26 @@ async def drop_other(connection: Connection, graph: str) -> None:
         await connection.command("DEL", *(sets.key(role, other=True) for role in Role))
 
 
-async def mark(connection: Connection, graph: str, names: Mapping[tuple[str, str], bool]) -> None:
-    """Note of vectors, by owner and key, whether they are of the present. An index needs nothing."""
+async def begin_other(connection: Connection, graph: str, dimension: int) -> None:
+    """Begin the sets of the generation that is not in use, which has no vectors yet."""
+    await drop_other(connection, graph)
     sets = sets_of(connection, graph)
-    if sets is not None and names:
-        await sets.mark(names)
+    if sets is not None and dimension:
+        for role in Role:
+            await sets.note_whole(role, dimension, other=True)
+
+
+async def marks(connection: Connection, graph: str, names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """By name, the marks of those vectors that are marked as of the present; an index needs none."""
+    sets = sets_of(connection, graph)
+    return {} if sets is None else await sets.marks(sets.key(Role.MEMORIES), [join_name(*name) for name in names])
+
+
+async def unmark(connection: Connection, graph: str, marks: Mapping[str, str]) -> None:
+    """Note that vectors are no longer of the present, if they still have the marks that were read."""
+    sets = sets_of(connection, graph)
+    if sets is not None and marks:
+        await sets.unmark(marks)
 
 
 async def remove(connection: Connection, graph: str, owners: Sequence[str]) -> None:

@@ -6,6 +6,8 @@ search returns and the sweep removes. The graph keeps every vector too, so a set
 
 from __future__ import annotations
 
+import secrets
+from asyncio import gather
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -15,12 +17,12 @@ from substrate.likeness.elements import (
     AFTER_SEPARATOR,
     GENERATIONS,
     SEPARATOR,
+    WHOLE,
     Near,
     Role,
     Search,
     Vector,
-    attribute,
-    join_name,
+    open_mark,
     pack,
     read_found,
     set_name,
@@ -33,7 +35,18 @@ NEIGHBOURS, EXPLORED_WRITING = 16, 64
 at writing and finds as much."""
 EXPLORED_AT_LEAST: Final = 100
 """So many vectors are compared at least, however few are wanted."""
-OPEN: Final = ".open == 1"
+OPEN: Final = ".open > 0"
+_MARK_BITS: Final = 40
+_UNMARK: Final = (
+    "if redis.call('VGETATTR', KEYS[1], ARGV[1]) == ARGV[2] "
+    "then return redis.call('VSETATTR', KEYS[1], ARGV[1], '') end return 0"
+)
+"""Takes a mark away if it still is the one that was read."""
+_REMOVE: Final = (
+    "if (redis.call('VGETATTR', KEYS[1], ARGV[1]) or '') == ARGV[2] "
+    "then return redis.call('VREM', KEYS[1], ARGV[1]) end return 0"
+)
+"""Removes a vector if it still has the mark that was read."""
 
 
 class VectorSets(NamedTuple):
@@ -52,28 +65,46 @@ class VectorSets(NamedTuple):
 
         `NOTHREAD`: a search takes less time than to start a thread.
         """
-        key = self.key(search.role)
+        count = search.k + 1  # `WHOLE` may be among them
         try:
-            how = ("TRUTH",) if search.few else ("EF", max(EXPLORED_AT_LEAST, search.k))
+            how = ("TRUTH",) if search.few else ("EF", max(EXPLORED_AT_LEAST, count))
             only = ("FILTER", OPEN) if search.open_only and search.crowded else ()
-            words = ("VSIM", key, "FP32", pack(search.embedding), "WITHSCORES", "COUNT", search.k, *how, *only)
-            found = read_found(await self.connection.search_vectors(*words, "NOTHREAD"))
+            words = ("VSIM", self.key(search.role), "FP32", pack(search.embedding), "WITHSCORES", "COUNT", count)
+            return read_found(await self.connection.search_vectors(*words, *how, *only, "NOTHREAD"))[: search.k]
         except Fault:  # another kind of key, or vectors of another dimension
-            found = []
-        if not found:
-            self.connection.missing(self.graph)  # so the graph is opened anew, and a lost set is filled again
-        return found
+            return []
 
     async def add(self, vectors: Iterable[Vector], role: Role, *, other: bool = False) -> None:
-        """Keep vectors; one that is kept already gets only its attributes. Raises as `Connection.write` does."""
+        """Keep vectors; one that is kept already gets only its mark. Raises as `Connection.write` does."""
         key = self.key(role, other=other)
         await self.connection.change_vectors(*(addition(key, vector) for vector in vectors))
 
-    async def mark(self, names: Mapping[tuple[str, str], bool]) -> None:
-        """Note of vectors, by owner and key, whether they are of the present; one that is missing stays so."""
+    async def marks(self, key: str, names: Sequence[str]) -> dict[str, str]:
+        """By name, the marks of those vectors of a set that are marked as of the present."""
+        if not names:
+            return {}
+        found = await self.connection.change_vectors(*(("VGETATTR", key, name) for name in names))
+        return {name: str(mark) for name, mark in zip(names, found, strict=True) if mark}
+
+    async def unmark(self, marks: Mapping[str, str]) -> int:
+        """Note that vectors are no longer of the present, if they still have these marks; returns how many had."""
         key = self.key(Role.MEMORIES)
-        marks = ((join_name(*name), attribute(is_open)) for name, is_open in names.items())
-        await self.connection.change_vectors(*(("VSETATTR", key, name, text) for name, text in marks))
+        changes = (("EVAL", _UNMARK, 1, key, name, mark) for name, mark in marks.items())
+        return sum(map(int, await self.connection.change_vectors(*changes)))
+
+    async def are_whole(self) -> bool:
+        """True when each set has had every vector of its role, and none was lost since."""
+        try:
+            found = await gather(
+                *(self.connection.search_vectors("VISMEMBER", self.key(role), WHOLE) for role in Role)
+            )
+        except Fault:
+            return False
+        return all(map(int, found))
+
+    async def note_whole(self, role: Role, dimension: int, *, other: bool = False) -> None:
+        """Note that a set has every vector of its role."""
+        await self.add([Vector("", "", (1.0, *[0.0] * (dimension - 1)), is_open=False)], role, other=other)
 
     async def remove(self, owners: Sequence[str]) -> int:
         """Remove every vector of these owners, of each role and generation; returns how many."""
@@ -104,6 +135,11 @@ class VectorSets(NamedTuple):
         """Remove vectors by their names; returns how many there were."""
         return sum(map(int, await self.connection.change_vectors(*(("VREM", key, name) for name in names))))
 
+    async def remove_marked(self, key: str, marks: Mapping[str, str]) -> int:
+        """Remove vectors that still have these marks, "" for none; returns how many had."""
+        changes = (("EVAL", _REMOVE, 1, key, name, mark) for name, mark in marks.items())
+        return sum(map(int, await self.connection.change_vectors(*changes)))
+
     async def missing(self, key: str, names: Sequence[str]) -> list[str]:
         """Those of the names that the set does not have."""
         found = await self.connection.change_vectors(*(("VISMEMBER", key, name) for name in names))
@@ -111,11 +147,12 @@ class VectorSets(NamedTuple):
 
 
 def addition(key: str, vector: Vector) -> Command:
-    """The command that keeps a vector in a set."""
-    return (
-        *("VADD", key, "FP32", pack(vector.embedding), vector.name, "NOQUANT", "EF", EXPLORED_WRITING),
-        *("SETATTR", attribute(vector.is_open), "M", NEIGHBOURS),
-    )
+    """The command that keeps a vector, and marks it if it is of the present; it never takes a mark away."""
+    mark = open_mark(secrets.randbits(_MARK_BITS) + 1) if vector.is_open else ""
+    if not len(vector.embedding):
+        return ("VSETATTR", key, vector.name, mark)
+    how = ("NOQUANT", "EF", EXPLORED_WRITING, "M", NEIGHBOURS)
+    return ("VADD", key, "FP32", pack(vector.embedding), vector.name, *how, *(("SETATTR", mark) if mark else ()))
 
 
 async def are_supported(connection: Connection) -> bool:

@@ -1,18 +1,23 @@
-"""Keeps the vectors of a list of commands, and notes which of them are of the present before and after it.
+"""Keeps the vectors of a list of commands, and marks those of them that are of the present.
 
-A vector that becomes one of the present is noted so before the statement, one that is so no longer after it: a
-crash in between leaves a past vector among those that a question compares, never a memory that it does not find.
+A vector that becomes one of the present is marked before the statement, in the same round trip; one that is so no
+longer loses its mark after it. A crash in between leaves a past vector among those that a question compares, never
+a memory that it does not find. Nor does another writer who restores the same text meanwhile: he saw the memory
+after this statement, so his mark is another one than was read before it, and only that one is taken away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from schemas.errors import Unavailable
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
-from substrate.likeness.elements import Vector
+from substrate.likeness.elements import Vector, join_name
 from substrate.store.changesets import ExpectedState, TransactionRows
 
 PRESENT_VECTORS: Final = Query(
@@ -35,35 +40,35 @@ type Names = frozenset[tuple[str, str]]
 
 
 class Moving(NamedTuple):
-    """The memories whose vectors may be past after the statement, and their vectors of the present before it.
+    """The memories whose vectors may be past after the statement, and the marks of their vectors before it.
 
-    `vectors`: the new ones, to be kept with the statement.
+    `vectors`: those to be kept, or marked, with the statement.
     """
 
     ids: Sequence[str] = ()
-    before: Names = frozenset()
+    marks: Mapping[str, str] = MappingProxyType({})
     vectors: Sequence[Vector] = ()
 
 
 async def prepare(graph: Graph, expected: ExpectedState, changed: TransactionRows) -> Moving:
-    """Note what becomes a vector of the present; returns the new vectors, and what may leave the present."""
+    """The vectors to keep with the statement, and what may leave the present by it."""
     for name in ("new", "past", "carried"):
         setattr(changed, name, likeness.with_digests(getattr(changed, name)))
-    if graph.name in graph.connection.indexed:
+    if likeness.sets_of(graph.connection, graph.name) is None:
         return Moving()
+    opened = likeness.vectors_of([*changed.new, *changed.carried])
+    vectors = [*opened, *likeness.vectors_of(changed.past, is_open=False)]
     rewritten = [row["id"] for row in changed.carried if row["embedding"] is not None]
     returning = _returning(expected, changed)
     ids = [*rewritten, *(row["id"] for row in returning), *changed.withdrawn]
-    before = await _present(graph, ids) if ids else frozenset()
-    opened = likeness.vectors_of([*changed.new, *changed.carried])
-    is_open = {(vector.owner, vector.key) for vector in opened} | before
-    past = likeness.vectors_of(changed.past, is_open=False)
-    vectors = [*opened, *(v._replace(is_open=(v.owner, v.key) in is_open) for v in past)]
+    if not ids:
+        return Moving(vectors=vectors)
+    before = await _present(graph, ids)
     if returning:
-        again = await graph.read(VECTORS_OF, wanted=returning)
-        await likeness.mark(graph.connection, graph.name, {(row[0], row[1]): True for row in again})
-        before |= {(row[0], row[1]) for row in again}
-    return Moving(ids, before, vectors)
+        rows = await graph.read(VECTORS_OF, wanted=returning)
+        again = {(str(row[0]), str(row[1])) for row in rows} - before
+        vectors += [Vector(*name, ()) for name in sorted(again)]
+    return Moving(ids, await likeness.marks(graph.connection, graph.name, before), vectors)
 
 
 def _returning(expected: ExpectedState, changed: TransactionRows) -> list[dict[str, Any]]:
@@ -76,10 +81,19 @@ def _returning(expected: ExpectedState, changed: TransactionRows) -> list[dict[s
 
 
 async def finish(graph: Graph, moving: Moving) -> None:
-    """Note of the vectors that were of the present before the statement that they are past, if they are."""
-    if moving.ids:
-        left = moving.before - await _present(graph, moving.ids)
-        await likeness.mark(graph.connection, graph.name, dict.fromkeys(sorted(left), False))
+    """Take the marks of those vectors away that the statement, which was carried out, made past.
+
+    What the engine does not answer in time is left to the sweep: the commands are stored.
+    """
+    with suppress(Unavailable):
+        await _unmark_past(graph, moving)
+
+
+async def _unmark_past(graph: Graph, moving: Moving) -> None:
+    if moving.marks:
+        present = {join_name(*name) for name in await _present(graph, moving.ids)}
+        left = {name: mark for name, mark in moving.marks.items() if name not in present}
+        await likeness.unmark(graph.connection, graph.name, left)
 
 
 async def _present(graph: Graph, ids: Iterable[str]) -> Names:

@@ -128,5 +128,7 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
         reply = await once.send(command_ids)
     finally:
         changed.sent_again = once.again
+    if not reply:
+        return None
     await moved_vectors.finish(graph, moved)
-    return int(reply[0][0]) if reply else None
+    return int(reply[0][0])

@@ -5884,6 +5884,15 @@ WITH id, own, collect(DISTINCT t.digest) AS past
 UNWIND (own + past) AS digest
 RETURN DISTINCT id, digest;
 
+// owned_vectors_now
+// :params $owners
+UNWIND $owners AS id
+MATCH (n:ConsciousnessNode {id: id})
+WITH n
+MATCH (n)-[:HAS_TRACE]->(t:Trace)
+WHERE t.digest IS NOT NULL
+RETURN n.id, t.digest;
+
 // passage_vectors
 // :params $after, $rows
 MATCH (t:PassageTrace)
@@ -11382,6 +11391,32 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
 ORDER BY n.created_at, n.id
 LIMIT 1000;
 
+// scan_all
+// :params $embedding, $k
+CALL {
+  MATCH (t:Trace)
+  WHERE t.embedding IS NOT NULL
+  WITH t, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+  ORDER BY score
+  LIMIT $k
+  RETURN t, score
+  UNION ALL
+  MATCH (t:PastTrace)
+  WHERE t.embedding IS NOT NULL
+  WITH t, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+  ORDER BY score
+  LIMIT $k
+  RETURN t, score
+}
+WITH t, score
+ORDER BY score
+LIMIT $k
+MATCH (s)-[:HAS_TRACE]->(t)
+WITH DISTINCT s.id AS id, coalesce(t.digest, '') AS digest, score
+RETURN id, digest, score
+ORDER BY score
+LIMIT $k;
+
 // scan_now
 // :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
@@ -11404,6 +11439,32 @@ ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.
 LIMIT $limit
 RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
     CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
+
+// scan_open
+// :params $embedding, $k
+MATCH (t:Trace)
+WHERE t.embedding IS NOT NULL
+WITH t, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+ORDER BY score
+LIMIT $k
+MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+WITH s.id AS id, coalesce(t.digest, '') AS digest, score
+RETURN id, digest, score
+ORDER BY score
+LIMIT $k;
+
+// scan_passages
+// :params $embedding, $k
+MATCH (t:PassageTrace)
+WHERE t.embedding IS NOT NULL
+WITH t, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+ORDER BY score
+LIMIT $k
+MATCH (q:Passage)-[:HAS_TRACE]->(t)
+WITH q.memory_id AS id, q.handle AS digest, score
+RETURN id, digest, score
+ORDER BY score
+LIMIT $k;
 
 // scan_then
 // :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to

@@ -38,9 +38,11 @@ async def crowded(deps: Deps, citizen: str) -> None:
     await stored(deps, *crowd, *few, *links, relate(citizen, "crowd1", "pot"), now=day(10))
 
 
-@pytest.fixture(params=["members", "index", "starved"])
-def likeness(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """By the members of a label, by the index with all of them in reach, and by the index where they are not."""
+@pytest.fixture(params=["members", "sets", "index", "starved"])
+def likeness(request: pytest.FixtureRequest, deps: Deps, monkeypatch: pytest.MonkeyPatch) -> str:
+    """By the members of a label, by either adapter with all of them in reach, and by one where they are not."""
+    if request.param == "index":
+        monkeypatch.setattr(deps.graphs, "_likeness", "index")
     if request.param != "members":
         monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
         monkeypatch.setattr(six_queries, "EXACT_WITHIN", -1)

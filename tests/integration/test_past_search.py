@@ -62,9 +62,11 @@ async def test_where_few_are_taken_the_words_of_the_asker_are_among_them(
     assert ids(getattr(stream.levels["n1_personal"], by)) == ["said"]
 
 
-async def test_the_nearest_of_a_moment_are_found_whichever_side_crowds_the_index(
-    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("adapter", ["sets", "index"])
+async def test_the_nearest_of_a_moment_are_found_whichever_side_crowds_the_search(
+    deps: Deps, fresh_citizen: str, adapter: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(deps.graphs, "_likeness", adapter)
     monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
     monkeypatch.setattr(six_queries, "OVERFETCH", 1)
     monkeypatch.setattr(six_queries, "MIN_POOL", 2)

@@ -46,11 +46,12 @@ class Hurt(Connection):
 # --- time ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["scan", "index"])
-def likeness(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Likeness by an exact scan, as small graphs have it, and by the vector index, as large ones."""
-    if request.param == "index":
+@pytest.fixture(params=["scan", "sets", "index"])
+def likeness(request: pytest.FixtureRequest, deps: Deps, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Likeness by an exact scan, as small graphs have it, and by vector sets or an index, as large ones."""
+    if request.param != "scan":
         monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
+        monkeypatch.setattr(deps.graphs, "_likeness", request.param)
     return str(request.param)
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from random import Random
 
 from api.runtime.runtime import open_runtime
-from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from substrate.graphs.registry import Adapter
 from tests.oracle import services
+from tests.oracle.conftest import with_tiny
 from tests.oracle.life import Life
 from tests.oracle.outlines import Tally
 
@@ -25,13 +26,11 @@ OF_TWO_SERVICES = 20
 """One question in so many."""
 
 
-async def compare(questions: int, seed: int, tally: Tally) -> None:
+async def compare(questions: int, seed: int, tally: Tally, likeness: Adapter) -> None:
     """Lives until so many questions have been asked."""
     chance = Random(seed)
     with tempfile.TemporaryDirectory() as directory:
-        store = StoreSettings(data=Path(directory))
-        embedding = EmbeddingSettings(embedding="tests.oracle.likeness:Tiny")
-        async with open_runtime(Settings(store=store, embedding=embedding)) as runtime:
+        async with open_runtime(with_tiny(Path(directory), likeness)) as runtime:
             while tally.questions.total() < questions:
                 await Life(runtime, tally=tally).through(chance, COMMANDS, ASKED)
 
@@ -41,12 +40,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--likeness", choices=("sets", "index"), default="sets", help="what answers likeness")
     asked = parser.parse_args()
     tally = Tally()
     of_two = asked.questions // OF_TWO_SERVICES
     with tempfile.TemporaryDirectory() as directory:
         services.compare(Path(directory), of_two, asked.seed, tally)
-    asyncio.run(compare(asked.questions, asked.seed, tally))
+    asyncio.run(compare(asked.questions, asked.seed, tally, asked.likeness))
     for difference in tally.differences:
         print(difference)
     for name, counter in (("commands", tally.commands), ("questions", tally.questions)):

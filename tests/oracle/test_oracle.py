@@ -17,3 +17,11 @@ async def test_the_engine_answers_as_the_oracle(runtime: Runtime, chance: Random
     life = Life(runtime)
     await life.through(chance, commands=50, asked=40)
     assert life.tally.differences == []
+
+
+@settings(max_examples=2, suppress_health_check=LONG)
+@given(st.randoms(use_true_random=False))
+async def test_it_does_so_by_an_index_too(indexed_runtime: Runtime, chance: Random) -> None:
+    life = Life(indexed_runtime)
+    await life.through(chance, commands=50, asked=40)
+    assert life.tally.differences == []
