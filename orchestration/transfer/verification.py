@@ -34,11 +34,11 @@ from substrate.store.archive import (
     STATE_LABELS,
     UNIQUE_PROPERTY,
     VECTORS,
-    RowKind,
     StoredLink,
 )
 from substrate.store.contexts import note_of
 from substrate.store.feedback import feedback_of
+from substrate.store.import_rows import RowKind
 from substrate.store.predictions import prediction_of
 from substrate.store.stream_notes import stored_note_of
 

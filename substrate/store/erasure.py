@@ -18,9 +18,10 @@ from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
 from substrate.store import contexts, states
-from substrate.store.archive import STATE_LABELS, count_stored, draft_names
+from substrate.store.archive import STATE_LABELS, count_stored
 from substrate.store.consolidation import find_made_of
 from substrate.store.feedback import take_back_naming
+from substrate.store.import_drafts import draft_names
 from substrate.store.passages import erase_passages
 from substrate.store.predictions import forget_predictions_naming
 from substrate.store.revaluation import forget_stamps
