@@ -7,6 +7,7 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,3 +58,27 @@ def engine_home() -> Iterator[Path]:
     for pid in engines_in(folder):
         os.kill(pid, signal.SIGKILL)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def a_small_disk(home: Path) -> Iterator[Path | None]:
+    """A file system of eight megabytes below `home`, or None where mounting is not permitted."""
+    disk = home / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", str(disk)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        mounted = False
+    yield disk if mounted else None
+    if mounted:
+        for pid in engines_in(disk):
+            os.kill(pid, signal.SIGKILL)
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def fill_disk(disk: Path) -> None:
+    """Fill a file system with a file `filler`."""
+    with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))

@@ -162,23 +162,20 @@ class Graphs:
             return
         if await filling.count_present(graph) <= FILLED_AT_ONCE:
             await self._fill(graph)
-        else:
-            self._filling[graph.name] = asyncio.create_task(self._fill_later(graph))
+            return
+        _logger.info("the vector sets of %s are filled; all vectors are compared meanwhile", graph.name)
+        task = self._filling[graph.name] = asyncio.create_task(self._fill(graph))
+        task.add_done_callback(lambda _: self._filling.pop(graph.name))
 
     async def _fill(self, graph: Graph) -> None:
-        await filling.complete(graph, self.dimension)
-        self.connection.vectors.use(graph.name, partial=False)
-
-    async def _fill_later(self, graph: Graph) -> None:
-        """A failure is logged: the next to open the graph tries anew."""
-        _logger.info("the vector sets of %s are filled; all vectors are compared meanwhile", graph.name)
+        """A failure is logged: all vectors are compared, and the next look at the graph tries anew."""
         try:
-            await self._fill(graph)
-            _logger.info("the vector sets of %s are filled now", graph.name)
+            await filling.complete(graph, self.dimension)
         except SubstrateError as error:
             _logger.warning("the vector sets of %s could not be filled: %s", graph.name, error.detail)
-        finally:
-            del self._filling[graph.name]
+            return
+        self.connection.vectors.use(graph.name, partial=False)
+        _logger.info("the vector sets of %s are whole", graph.name)
 
     async def close(self) -> None:
         """End what is done in the background; the next process to open a graph goes on with it."""

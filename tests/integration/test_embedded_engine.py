@@ -28,7 +28,7 @@ from substrate.engine import process as engine_process
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import bundled_binaries, engine_versions
 from substrate.engine.unix_socket import EngineStatus, ping
-from tests.engine_processes import engine_home, engines_in
+from tests.engine_processes import a_small_disk, engine_home, engines_in, fill_disk
 from tests.waiting import becomes_async
 
 Open = Callable[..., Awaitable[EmbeddedEngine]]
@@ -132,19 +132,8 @@ def opener(home: Path) -> Iterator[Callable[[], Opener]]:
 
 @pytest.fixture
 def small_disk(home: Path) -> Iterator[Path | None]:
-    """A file system of eight megabytes, or None where mounting is not permitted."""
-    disk = home / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", str(disk)]
-    try:
-        mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        mounted = False
-    yield disk if mounted else None
-    if mounted:
-        for pid in engines_in(disk):
-            os.kill(pid, signal.SIGKILL)
-        subprocess.run(["umount", "-l", str(disk)], check=True)
+    with a_small_disk(home) as disk:
+        yield disk
 
 
 async def command(engine: EmbeddedEngine, *words: str) -> Any:
@@ -538,7 +527,7 @@ async def test_a_full_disk_is_a_clear_error_at_the_start(
         monkeypatch.setattr(embedded, "launch", refuse_as_full)
     else:
         directory = small_disk / "data"
-        fill(small_disk)
+        fill_disk(small_disk)
     with pytest.raises(EngineFault, match=r"full|No space left") as caught:
         await open_engine(directory)
     assert "Free some space" in caught.value.remedy
@@ -555,7 +544,7 @@ async def test_a_disk_that_fills_while_serving_loses_nothing_and_is_reported_unt
         monkeypatch.setattr(embedded, "launch", refuse_as_full)
         await kill_engine(home)
     else:
-        fill(small_disk)
+        fill_disk(small_disk)
         with contextlib.suppress(RedisConnectionError):
             for number in range(2, 100_000):
                 await remember(engine, number)
@@ -583,12 +572,6 @@ async def test_a_read_only_disk_is_a_clear_error(
     with pytest.raises(EngineFault, match="Read-only file system") as caught:
         await open_engine(directory)
     assert "SUBSTRATE_DATA" in caught.value.remedy
-
-
-def fill(disk: Path) -> None:
-    with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as filler:
-        while True:
-            filler.write(bytes(4096))
 
 
 def refuse_as_full(*_: object) -> None:
