@@ -23,6 +23,7 @@ from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
 from schemas.upkeep.backup import Manifest
+from substrate.likeness.elements import Role, set_name
 from substrate.store import reader
 from tests.integration.store import NOW, ask, found, history, ids, relate, remember, stored
 
@@ -64,6 +65,10 @@ async def test_a_restored_store_answers_as_before(own: Runtime, taken: Path, tmp
         assert past[0] == past[1]
         then = Scope.resolve_datetimes(past[0].records[0].created_at, None, NOW)
         assert (await read_state("ada", restored.deps, then)).energy == 0.25
+        key = set_name("citizen_ada", Role.MEMORIES, 0)
+        sets = [await deps.connection.command("VRANGE", key, "-", "+") for deps in (restored.deps, own.deps)]
+        assert sets[0] == sets[1]
+        assert len(sets[0]) > 5
         answers = [ids(found(await ask(deps, "ada", "thing 3"))) for deps in (restored.deps, own.deps)]
         assert answers[0] == answers[1] != []
         await stored(restored.deps, remember("ada", "after"))

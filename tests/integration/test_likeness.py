@@ -11,6 +11,9 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
+from orchestration.transfer.exporter import export
+from orchestration.transfer.importer import import_lines
+from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseCitizen, EraseMemory, Retract, Supersede, Undo
@@ -22,7 +25,7 @@ from substrate.graphs.graph import Graph, Query, Search
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Adapter, Graphs, read_stamp
 from substrate.likeness import port
-from substrate.likeness.elements import WHOLE, Role, Vector, set_name, set_names, split_name
+from substrate.likeness.elements import WHOLE, Role, Vector, join_name, set_name, set_names, split_name
 from substrate.likeness.vector_sets import VectorSets
 from substrate.store import moved_vectors
 from tests.integration.store import ask, day, history, ids, moment, remember, stored
@@ -30,6 +33,7 @@ from tests.integration.store import ask, day, history, ids, moment, remember, st
 TEXTS = ("the old harbour", "bread from the oven", "a letter from Lisbon", "snow on the ridge", "the harbour bell")
 THEN: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": moment(3)}
 
+OWNED = Query("owned", "MATCH (n)-[:HAS_TRACE]->(t) WHERE t.digest IS NOT NULL RETURN DISTINCT n.id, t.digest")
 INDEXES = Query("indexes", "CALL db.indexes() YIELD label, types RETURN label, types")
 
 
@@ -212,6 +216,50 @@ async def test_a_writer_who_restores_a_text_while_another_closes_it_leaves_it_in
     monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
     assert first <= await marked(deps, fresh_citizen)
     assert (await nearest(deps, fresh_citizen, TEXTS[0]))[0] == "m0"
+
+
+async def vectors_in(deps: Deps, citizen: str) -> set[str]:
+    found = await deps.connection.command("VRANGE", key_of(citizen), "-", "+")
+    return {str(name) for name in found}
+
+
+async def vectors_of_records(deps: Deps, citizen: str) -> set[str]:
+    rows = await graph_of(deps, citizen).read(OWNED)
+    return {WHOLE} | {join_name(str(row[0]), str(row[1])) for row in rows}
+
+
+async def test_a_set_has_the_vectors_of_all_records_whatever_is_done_to_them(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await told(deps, fresh_citizen)
+    whose: dict[str, Any] = {"citizen_id": fresh_citizen}
+    changes = [
+        Supersede(**whose, id="m0", name="the new harbour", effective_at=moment(3)),
+        Correct(**whose, id="m0", name="a garden in May", valid_from=moment(1), valid_to=moment(2)),
+        Correct(**whose, id="m1", name="salt on the table"),
+        Retract(**whose, id="m2"),
+        Undo(**whose, id="m2"),
+        Retract(**whose, id="m3", effective_at=moment(4)),
+        Undo(**whose, id="m1"),
+    ]
+    for number, change in enumerate(changes):
+        await stored(deps, change, now=day(5 + number))
+        assert await vectors_of_records(deps, fresh_citizen) <= await vectors_in(deps, fresh_citizen)
+    assert await vectors_in(deps, fresh_citizen) == await vectors_of_records(deps, fresh_citizen)
+    answers = [await nearest(deps, fresh_citizen, text, **when) for text in TEXTS for when in ({}, THEN)]
+
+    lines = list(await export([Origin(Level.N1, fresh_citizen)], deps, embeddings=True))
+    other = f"{fresh_citizen}.again"
+    await import_lines(lambda: iter(lines), deps, day(20), citizen_id=other, progress=lambda *_: None)
+    assert await vectors_in(deps, other) == await vectors_of_records(deps, other)
+    assert [await nearest(deps, other, text, **when) for text in TEXTS for when in ({}, THEN)] == answers
+    assert await marked(deps, other) == await marked(deps, fresh_citizen)
+
+    await erase(EraseMemory(citizen_id=other, id="m0"), deps, day(21), None)
+    assert await vectors_in(deps, other) == await vectors_of_records(deps, other)
+    for text in (*TEXTS, "the new harbour", "a garden in May"):
+        for when in ({}, THEN):
+            assert "m0" not in await nearest(deps, other, text, **when)
 
 
 async def test_the_sets_of_a_graph_go_with_it(deps: Deps, fresh_citizen: str) -> None:

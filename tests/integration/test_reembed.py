@@ -26,10 +26,11 @@ from schemas.upkeep import ReembedReport, SweepRequest
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
-from substrate.graphs import reembedding, registry
+from substrate.graphs import filling, reembedding, registry
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import FILLING, Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
+from substrate.likeness.elements import Role, set_name
 from tests.integration.store import NOW, ask, found, ids, moment, remember, send, stored
 
 SMALL = "tests.integration.small_embedder:Small"
@@ -133,6 +134,11 @@ async def test_after_a_reembedding_all_is_as_if_the_model_had_always_been_the_ne
         assert await labels(deps.connection) == {"TraceB": 15, "PastTraceB": 2}
         assert (await reembedded(deps, OTHER)).graphs == ()
     async with open_store(OTHER) as deps:
+        assert await deps.graphs.for_reading("citizen_ada")
+        graph = deps.graph("citizen_ada")
+        held = [await deps.connection.command("VCARD", set_name(graph.name, Role.MEMORIES, n)) for n in (0, 1)]
+        assert held == [0, 17 + 1]
+        assert await filling.are_complete(graph, deps.embedder.dimension)
         now = [await alike(deps, text) for text in ("the amber was sold", *WORDS)]
         then = [await alike(deps, text, **past) for text in ("amber in the north", *WORDS)]
         await send(deps, remember("ada", "quay", description="the quay"))
