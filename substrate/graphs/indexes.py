@@ -18,8 +18,8 @@ PROBE_PREFIX: Final = "substrate:resting:"
 """Prefix of the names of short-lived graphs that have one index and no constraint."""
 _STALE_AFTER_S: Final = 60
 _LOCK_WAIT_S: Final = 20.0
-_POLL_S: Final = 0.005
-_POLLS_WITHOUT_PROGRESS: Final = 4000
+_FIRST_POLL_S, _LONGEST_POLL_S = 0.005, 0.1
+_WITHOUT_PROGRESS_S: Final = 20.0
 
 
 def index_lock(connection: Connection) -> AbstractAsyncContextManager[None]:
@@ -102,12 +102,13 @@ async def wait_operational(graph: Graph) -> None:
     Raises Unavailable when the engine has made no progress for 20 seconds.
     """
     before: list[tuple[str, str]] = []
-    steps = 0
-    while steps < _POLLS_WITHOUT_PROGRESS:
+    waited, pause = 0.0, _FIRST_POLL_S
+    while waited < _WITHOUT_PROGRESS_S:
         now = await _building(graph)
         if not now:
             return
-        steps = steps + 1 if now == before else 0
+        waited = waited + pause if now == before else 0.0
         before = now
-        await asyncio.sleep(_POLL_S)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _LONGEST_POLL_S)
     raise Unavailable(f"the indexes of {graph.name} are still being built", remedy="Try again in a moment.")

@@ -231,7 +231,7 @@ MIGRATIONS: Final = (
     Migration(
         9,
         "likeness is answered by vector sets, which need not be built at every start, and feelings by an index",
-        (CreateIndex(INDEX_EMOTIONS), CreateIndex(INDEX_PAST_EMOTIONS), MoveVectors()),
+        (MoveVectors(), CreateIndex(INDEX_EMOTIONS), CreateIndex(INDEX_PAST_EMOTIONS)),
     ),
 )
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from substrate.likeness.elements import (
+    WHOLE,
     Role,
     Vector,
     digest,
     digest_or_none,
     join_name,
+    open_mark,
     pack,
     read_found,
     set_name,
@@ -47,3 +51,14 @@ def test_a_score_is_read_as_a_cosine_distance() -> None:
     [same, opposite] = read_found([join_name("a", "k"), "1.0000001", join_name("b", "l"), "0"])
     assert same == ("a", "k", 0.0)
     assert opposite == ("b", "l", 2.0)
+
+
+def test_the_element_that_says_that_a_set_is_whole_is_never_found() -> None:
+    [found] = read_found([WHOLE, "1", join_name("a", "k"), "0.5"])
+    assert found == ("a", "k", 1.0)
+    assert join_name("", "") == WHOLE
+
+
+def test_two_marks_differ_and_both_pass_the_filter_of_the_present() -> None:
+    assert open_mark(1) != open_mark(2)
+    assert [json.loads(open_mark(number))["open"] > 0 for number in (1, 2**40)] == [True, True]
