@@ -31,11 +31,11 @@ from substrate.likeness.elements import (
 NEEDED: Final = ("VADD", "VRANGE")
 """The commands of the server without which an index of the graph is used. Redis has both since 8.4."""
 NEIGHBOURS, EXPLORED_WRITING = 16, 100
-"""Of a new vector: links to others, and how many are compared to find them. 64 costs a tenth of a millisecond less,
-and of 100,000 vectors misses one in thirty of the nearest."""
+"""Of a new vector: links to others, and how many are compared to find them. 64 costs .15 ms less, and of 100,000
+vectors one in thirty of the nearest is missed."""
 EXPLORED_AT_LEAST: Final = 200
-"""So many vectors are compared at least, however few are wanted. 100 costs a tenth of a millisecond less, and of
-100,000 vectors misses one in a hundred of the nearest."""
+"""So many vectors are compared at least, however few are wanted. 100 costs .1 ms less, and of 100,000 vectors one in
+a hundred of the nearest is missed."""
 OPEN: Final = ".open > 0"
 _MARK_BITS: Final = 40
 _UNMARK: Final = (
