@@ -34,8 +34,8 @@ NEIGHBOURS, EXPLORED_WRITING = 16, 100
 """Of a new vector: links to others, and how many are compared to find them. 64 costs .15 ms less, and of 100,000
 vectors one in thirty of the nearest is missed."""
 EXPLORED_AT_LEAST: Final = 200
-"""So many vectors are compared at least, however few are wanted. 100 costs .1 ms less, and of 100,000 vectors one in
-a hundred of the nearest is missed."""
+"""So many vectors are compared at least, however few are wanted. 100 costs .1 ms less, and of 100,000 vectors one
+in a hundred of the nearest is missed."""
 OPEN: Final = ".open > 0"
 _MARK_BITS: Final = 40
 _UNMARK: Final = (
