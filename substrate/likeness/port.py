@@ -38,12 +38,13 @@ async def nearest(connection: Connection, graph: str, search: Search) -> list[Ne
     sets = sets_of(connection, graph)
     if sets is None:
         return await VectorIndex(connection, graph).nearest(search)
-    if not connection.vectors.of(graph).partial:
-        found = await sets.nearest(search)
-        if found:
-            return found
+    partial = connection.vectors.of(graph).partial
+    if not partial and (found := await sets.nearest(search)):
+        return found
+    found = await ExactScan(connection, graph).nearest(search)
+    if found and not partial:
         connection.missing(graph)  # so the graph is opened anew, and a lost set is filled again
-    return await ExactScan(connection, graph).nearest(search)
+    return found
 
 
 async def resolve(connection: Connection, graph: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
