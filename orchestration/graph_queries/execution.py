@@ -9,9 +9,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from orchestration.graph_queries.following import Found, follow
+from orchestration.graph_queries.following import Found, follow, follow_beside
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.passages import show_best_passages
@@ -23,7 +23,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import GraphRecords
 from substrate.graphs.graph import GraphTarget, Query
-from substrate.store import search
+from substrate.store import search, waking
 
 GRACE_SECONDS = 0.25
 
@@ -31,6 +31,13 @@ type QueryKind = Literal[
     "vector", "graph", "period", "pools", "records", "anchors", "walk", "resonance",
     "cue", "words", "lately", "after", "solved", "event_words", "event_likeness", "passages",
 ]  # fmt: skip
+type Following = Callable[[GraphTarget, Sequence[Found]], Awaitable[list[list[Row]]]]
+_FOLLOWING: Final[Mapping[str, Following]] = {
+    **dict.fromkeys(search.THIN, follow),
+    **dict.fromkeys(waking.THIN, follow_beside),
+}
+"""By the name of a query whose rows are names: how what is around them is read."""
+type Reading = Callable[[GraphTarget, Mapping[str, Any]], Awaitable[list[Row]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ class QueryRequest:
     """A query to send to one graph.
 
     `wanted` and `wider`: with fewer starts than `wanted` in the rows, the `wider` queries are sent in turn.
+    `reading`: reads the rows of the query, of which this process may keep a part.
     """
 
     kind: QueryKind
@@ -46,6 +54,7 @@ class QueryRequest:
     values: Mapping[str, Any]
     wanted: int = 0
     wider: tuple[tuple[Query, Mapping[str, Any]], ...] = ()
+    reading: Reading | None = None
 
     @property
     def name(self) -> str:
@@ -78,25 +87,27 @@ async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
     What the searches of the present found in a graph is followed when all of its searches have answered.
     """
     results = list(await asyncio.gather(*(_run(request) for request in requests)))
-    thin: dict[GraphKey, list[int]] = {}
+    thin: dict[tuple[GraphKey, Following], list[int]] = {}
     for place, result in enumerate(results):
-        if result.rows and result.request.query.name in search.THIN:
-            thin.setdefault(result.key, []).append(place)
-    followed = await asyncio.gather(*(_follow(list(map(results.__getitem__, each))) for each in thin.values()))
+        following = _FOLLOWING.get(result.request.query.name)
+        if result.rows and following is not None:
+            thin.setdefault((result.key, following), []).append(place)
+    ways = ((list(map(results.__getitem__, places)), way) for (_, way), places in thin.items())
+    followed = await asyncio.gather(*(_follow(own, way) for own, way in ways))
     for places, whole in zip(thin.values(), followed, strict=True):
         for place, result in zip(places, whole, strict=True):
             results[place] = result
     return results
 
 
-async def _follow(results: Sequence[QueryResult]) -> list[QueryResult]:
+async def _follow(results: Sequence[QueryResult], following: Following) -> list[QueryResult]:
     """The results of one graph with what is around them; without anything when that fails or is late."""
     target = results[0].request.target
     searches = [Found(result.request.values, result.rows) for result in results]
     rows: list[list[Row]] = [[] for _ in results]
 
     async def send() -> None:
-        rows[:] = await follow(target, searches)
+        rows[:] = await following(target, searches)
 
     milliseconds, failure = await _in_time(target, send)
     return [
@@ -194,7 +205,10 @@ async def _in_time(target: GraphTarget, send: Callable[[], Awaitable[None]]) -> 
 
 async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
     graph = request.target.graph
-    rows = await graph.read(request.query, **request.values)
+    if request.reading is None:
+        rows = await graph.read(request.query, **request.values)
+    else:
+        rows = await request.reading(request.target, request.values)
     again = False
     for query, values in request.wider:
         if search.count_starts(rows) >= request.wanted:

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from schemas.memory import GENERALISATION
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import Record, RecordName
 from substrate.graphs.graph import GraphTarget
 from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
-from substrate.store.neighbours import NearLink, Neighbourhood, Neighbours
+from substrate.store.neighbours import EVERY, NearLink, Neighbourhood, Neighbours
+from substrate.store.rows import NODE_PLACE
 from substrate.store.search import SCORE, THIN_NAME, FoundRow
 
 AHEAD = 6
@@ -64,6 +66,41 @@ async def follow(target: GraphTarget, searches: Sequence[Found]) -> list[list[Ro
         [*_start_rows(search, memories), *_step_rows(taken, memories, links)]
         for search, taken in zip(searches, steps, strict=True)
     ]
+
+
+async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[list[Row]]:
+    """The rows of each search of a waking with the strongest links of its first answers; raises as `follow`.
+
+    Links are chosen before it is asked whether the memory at the other end may be shown beside the answer.
+    """
+    values = searches[0].values
+    neighbours = Neighbours(target.graph, target.reads, values, values["valid_from"], texts=EVERY)
+    ids = [name for search in searches for name in search.ids("expanded")]
+    around = await neighbours.read(ids, values["first_hop"]) if ids else {}
+    steps = [list(_steps_beside(search, around, neighbours.now)) for search in searches]
+    starts = {RecordName("memory", *row[THIN_NAME:]) for search in searches for row in search.rows}
+    near = [step.near for taken in steps for step in taken]
+    ends = {each.link: (each.source, each.target) for each in near}
+    memories, links = await read_both(target.graph, [*starts, *(each.other for each in near)], ends)
+    shown = {name: memory for name, memory in memories.items() if _is_shown_beside(memory, values)}
+    return [
+        [*_start_rows(search, memories), *_step_rows(taken, shown, links)]
+        for search, taken in zip(searches, steps, strict=True)
+    ]
+
+
+def _steps_beside(search: Found, around: Mapping[str, Neighbourhood], now: int) -> Iterator[Step]:
+    for name in dict.fromkeys(search.ids("expanded")):
+        yield from (Step(1, near) for near in around[name].holding(now)[: search.values["first_hop"]])
+
+
+def _is_shown_beside(memory: Record, values: Mapping[str, Any]) -> bool:
+    row, states = memory.row, values["beside_states"]
+    return (
+        row[NODE_PLACE["node_type"]] != GENERALISATION
+        and row[NODE_PLACE["valid_at"]] >= values["beside_since"]
+        and (not states or row[NODE_PLACE["resolution_state"]] in states)
+    )
 
 
 def _start_rows(search: Found, memories: Mapping[RecordName, Record]) -> Iterator[FoundRow]:

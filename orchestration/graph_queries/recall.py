@@ -109,7 +109,7 @@ def as_recalled(requests: Sequence[QueryRequest], recall: Recall | None) -> list
 def _again(request: QueryRequest, recall: Recall) -> QueryRequest:
     if request.kind == "passages" and "embedding" in request.values:
         values = {**_without_search(request.values), "k": MOST_PASSAGES}
-        return replace(request, query=passages.THEN.scan, values=values, wanted=0, wider=())
+        return replace(request, query=passages.THEN.scan, values=values, wanted=0, wider=(), reading=None)
     hits = recall.hits.get(request.name)
     if hits is None:
         return request
@@ -120,7 +120,7 @@ def _again(request: QueryRequest, recall: Recall) -> QueryRequest:
         if isinstance(request.values.get(name), int)
     }
     given = {**_without_search(request.values), **reached, "given": [list(hit) for hit in standing]}
-    return replace(request, query=_GIVEN[_stem(request.query)], values=given, wanted=0, wider=())
+    return replace(request, query=_GIVEN[_stem(request.query)], values=given, wanted=0, wider=(), reading=None)
 
 
 def _without_search(values: Mapping[str, Any]) -> dict[str, Any]:

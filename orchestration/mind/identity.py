@@ -62,7 +62,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
             next_cursor = encode_cursor(*position, page.shown + len(entities), scope.valid.start, known_at)
     if not entities and request.cursor is None:
         notes = (*notes, f"citizen {request.citizen_id} had no memory that pointed to another at that moment")
-    state = await felt_state(request.citizen_id, deps, scope, now)
+    state = await felt_state(request.citizen_id, deps, scope, now, target=target)
     if state.updated_at is None:
         shown = "one derived from its memories" if state.derived else "the default state"
         notes = (*notes, f"citizen {request.citizen_id} had no state at that moment: {shown} is shown")

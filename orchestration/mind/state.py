@@ -23,6 +23,7 @@ from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_i
 from substrate import stored_maps
 from substrate.bitemporal import Record
 from substrate.connection.errors import GraphMissing
+from substrate.graphs.graph import GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.store import states
 from substrate.store.feelings import read_felt_lately
@@ -48,22 +49,24 @@ async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
     return _state(citizen_id, record, NOTHING_DERIVED)
 
 
-async def felt_state(citizen_id: str, deps: Deps, scope: Scope, now: Instant) -> CitizenState:
+async def felt_state(
+    citizen_id: str, deps: Deps, scope: Scope, now: Instant, *, target: GraphTarget | None = None
+) -> CitizenState:
     """The state at the moment of the scope; what was not set is derived from the memories of the days before.
 
     The energy has returned towards the ordinary one since feedback set it. Nothing is derived where the memories
-    cannot be read in time. Raises StoreMisfit, Unavailable.
+    cannot be read in time. `target`: the citizen's own graph, where it was opened for the scope already. Raises
+    StoreMisfit, Unavailable.
     """
-    record, derived = await _read_felt(citizen_id, deps, scope, now)
+    if target is None:
+        view = await open_plain_view(citizen_id, (Level.N1,), scope, deps, now=now)
+        target = view.targets.get(Level.N1)
+    record, derived = await _read_felt(target, scope)
     return _felt(citizen_id, record, derived, scope.valid.start)
 
 
-async def _read_felt(
-    citizen_id: str, deps: Deps, scope: Scope, now: Instant
-) -> tuple[Record | None, DerivedState]:
+async def _read_felt(target: GraphTarget | None, scope: Scope) -> tuple[Record | None, DerivedState]:
     """The kept record, and what the memories tell of the fields that it does not have."""
-    view = await open_plain_view(citizen_id, (Level.N1,), scope, deps, now=now)
-    target = view.targets.get(Level.N1)
     if target is None:
         return None, NOTHING_DERIVED
     record = await states.read_at(target.graph, scope)
@@ -258,7 +261,8 @@ async def with_feedback(
     if not await deps.graphs.for_reading(graph_name(Level.N1, stream.citizen_id)):
         note = f"energy was not changed: nothing was remembered for citizen {stream.citizen_id} yet"
         return stream.model_copy(update={"notes": (*stream.notes, note)})
-    _, derived = await _read_felt(stream.citizen_id, deps, Scope.current(now), now)
+    view = await open_plain_view(stream.citizen_id, (Level.N1,), Scope.current(now), deps, now=now)
+    _, derived = await _read_felt(view.targets.get(Level.N1), view.scope)
 
     def feedback(content: Content) -> EnergyFeedback:
         own = _energy(content, derived.energy, now)

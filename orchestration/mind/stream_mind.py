@@ -47,7 +47,8 @@ async def _energy(stream: ConsciousnessStream, view: View, deps: Deps) -> float 
     if stream.state is not None:
         return stream.state.energy
     try:
-        return (await felt_state(stream.citizen_id, deps, view.scope, view.now)).energy
+        target = view.targets.get(Level.N1)
+        return (await felt_state(stream.citizen_id, deps, view.scope, view.now, target=target)).energy
     except (GraphMissing, StoreTimeout, Fault):
         return None
 

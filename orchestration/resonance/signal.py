@@ -23,7 +23,7 @@ from orchestration.mind.state import felt_state, read_state
 from orchestration.question.lexicon import Entity, Lexicon, discriminative_terms
 from orchestration.resonance.ranking import PAIN, UNSATISFIED
 from schemas.errors import InvalidRequest, Unavailable
-from schemas.memory import GraphKey
+from schemas.memory import GraphKey, Level
 from schemas.mind.state import CitizenState, Drive
 from schemas.wave_signal import EMPTY_SIGNAL, Channel, Relation, Resonate, SentSignal, WindowItem
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
@@ -238,7 +238,8 @@ def describe_signal(sent: SentSignal) -> str:
 async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState:
     """The state as it was set; where only the state is asked, also what is derived."""
     if request.asks_nothing:
-        return await felt_state(request.citizen_id, deps, view.scope, view.now)
+        target = view.targets.get(Level.N1)
+        return await felt_state(request.citizen_id, deps, view.scope, view.now, target=target)
     if request.built or request.drive_bias:
         return await read_state(request.citizen_id, deps, view.scope)
     return CitizenState(citizen_id=request.citizen_id)

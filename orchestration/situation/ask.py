@@ -83,7 +83,7 @@ async def read_situation(citizen_id: str, request: SituationRequest, deps: Deps,
     view = await open_view(citizen_id, request.graphs, scope, deps, now=now)
     reading = _Reading(citizen_id, request, view, deps, [])
     state, newest, stirring = await asyncio.gather(
-        felt_state(citizen_id, deps, scope, now),
+        felt_state(citizen_id, deps, scope, now, target=view.targets.get(Level.N1)),
         reading.attempt("newest", _read_newest(view), []),
         reading.attempt("due", _read_stirring(view, deps), []),
     )

@@ -36,7 +36,7 @@ from orchestration.stream_completion import (
 )
 from orchestration.traversal.probability import State
 from orchestration.waking.offer_rules import Whose
-from orchestration.waking.open_offers import find_open
+from orchestration.waking.open_offers import find_open_in
 from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.recollection import Recollection, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
@@ -72,7 +72,7 @@ async def retrieve_consciousness_context_from_state(
     view = view._replace(recall=recall)
     timer.end("open")
     then = None if recall is None else recall.state
-    whole = await _whole_state(state, scope, deps, now) if then is None else then
+    whole = await _whole_state(state, view, deps) if then is None else then
     pressure = await _pressure(state, whole, view)
     state = state.model_copy(update={"reality_pressure": pressure})
     waking = _waking_state(state, whole, scope, deps.half_life_days, pressure=pressure)
@@ -105,7 +105,7 @@ async def retrieve_consciousness_context_from_state(
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
         patterns += _told_patterns(recollection, patterns, waking)
-        offers = await _open_offers(state, deps, now, notes)
+        offers = await _open_offers(state, view, notes)
         report = _report(
             view,
             [*results, *recollection.worth_telling()],
@@ -126,7 +126,7 @@ async def retrieve_consciousness_context_from_state(
         return await complete(stream, state, view, deps, timer=timer, found=found)
 
 
-async def _whole_state(state: StateBasedRetrieval, scope: Scope, deps: Deps, now: Instant) -> CitizenState:
+async def _whole_state(state: StateBasedRetrieval, view: View, deps: Deps) -> CitizenState:
     """The state to wake from: what the request gives, else what is kept, else what the memories tell."""
     said = {
         "energy": state.current_energy,
@@ -136,7 +136,8 @@ async def _whole_state(state: StateBasedRetrieval, scope: Scope, deps: Deps, now
     given = {name: value for name, value in said.items() if value is not None}
     if len(given) == len(said):
         return CitizenState(citizen_id=state.citizen_id, **given)
-    felt = await felt_state(state.citizen_id, deps, scope, now)
+    own = view.targets.get(Level.N1)
+    felt = await felt_state(state.citizen_id, deps, view.scope, view.now, target=own)
     sources = tuple(source for source in felt.sources if source.field not in given)
     return felt.model_copy(update={**given, "sources": sources, "derived": bool(sources)})
 
@@ -161,12 +162,13 @@ def _report(
     )
 
 
-async def _open_offers(state: StateBasedRetrieval, deps: Deps, now: Instant, notes: list[str]) -> list[Offer]:
+async def _open_offers(state: StateBasedRetrieval, view: View, notes: list[str]) -> list[Offer]:
     """The newest open offers of the citizen's own graph; none in a waking of another time."""
-    if state.as_of_time is not None or state.known_at is not None or Level.N1 not in state.query_levels:
+    target = view.targets.get(Level.N1)
+    if state.as_of_time is not None or state.known_at is not None or target is None:
         return []
     try:
-        found = await find_open(Whose(Level.N1, state.citizen_id), deps, now)
+        found = await find_open_in(target, Whose(Level.N1, state.citizen_id), view.now)
     except StoreTimeout:
         notes.append("the offers of upkeep were not read in time")
         return []

@@ -8,10 +8,12 @@ from orchestration.dependencies import Deps
 from orchestration.waking.offer_rules import FoundOffer, Whose, find_offers
 from schemas.memory import ResolutionState
 from schemas.temporal import Instant
+from substrate.graphs.graph import GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.store.offers import read_declined, read_offered_work
 
-OPEN: Final = [ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value]
+OPEN: Final = (ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value)
+DONE: Final = (ResolutionState.RESOLVED.value,)
 
 
 async def find_open(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
@@ -19,9 +21,12 @@ async def find_open(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
     name = graph_name(*whose)
     if not await deps.graphs.for_reading(name):
         return []
-    graph = deps.graph(name)
-    links = await read_offered_work(graph, OPEN, now)
-    links += await read_offered_work(graph, [ResolutionState.RESOLVED.value], now)
+    return await find_open_in(GraphTarget(whose.key, deps.graph(name), past=True), whose, now)
+
+
+async def find_open_in(target: GraphTarget, whose: Whose, now: Instant) -> list[FoundOffer]:
+    """The same of a graph that a question has opened."""
+    links = [link for states in (OPEN, DONE) for link in await read_offered_work(target, states, now)]
     found = find_offers(links, whose)
-    declined = await read_declined(graph, sorted({each.offer.memory_id for each in found}))
+    declined = await read_declined(target.graph, sorted({each.offer.memory_id for each in found}))
     return [each for each in found if each.offer.id not in declined]

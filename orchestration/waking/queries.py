@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.execution import QueryRequest
+from orchestration.graph_queries.execution import QueryKind, QueryRequest
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.graph_queries.six_queries import MIN_POOL
@@ -116,14 +117,19 @@ def build_queries(
         if emotion is not None:
             values["emotion"] = emotion
             values["felt_names"] = sorted(normal_emotions(waking.emotions))
-            requests.append(QueryRequest("vector", target, pair.by_emotion, values))
+            requests.append(_request("vector", target, pair.by_emotion, values))
         if emotion is not None or waking.mode not in EMOTIONAL_MODES:
-            requests.append(QueryRequest("graph", target, pair.by_mode, {**values, **near}))
+            requests.append(_request("graph", target, pair.by_mode, {**values, **near}))
         if state.plurality is not None:
             words, moment = query_words(goal), scope.valid.start
             pools = build_pool_query(state, state.plurality, target, words, values=values, moment=moment)
             requests.append(pools)
     return requests
+
+
+def _request(kind: QueryKind, target: GraphTarget, query: Query, values: Mapping[str, Any]) -> QueryRequest:
+    reading = partial(store.read_given, query) if query.name in store.OF_GIVEN else None
+    return QueryRequest(kind, target, query, values, reading=reading)
 
 
 def _search(meaning: GoalMeaning | None, target: GraphTarget) -> dict[str, Search]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
@@ -124,7 +124,8 @@ async def _ask_lately(
         values = await store.lately_values(target, view.scope, OTHERS, state.filters)
     except (GraphMissing, StoreTimeout, Fault):
         return ()
-    return (QueryRequest("lately", target, _queries(target).lately, values),)
+    reading = store.read_lately if _keeps(target, values) else None
+    return (QueryRequest("lately", target, _queries(target).lately, values, reading=reading),)
 
 
 async def _read_cue(
@@ -168,6 +169,11 @@ async def _embed(text: str, deps: Deps, meaning: GoalMeaning | None) -> list[flo
         return await deps.embedder.embed_query(text)
     except Unavailable:
         return []
+
+
+def _keeps(target: GraphTarget, values: Mapping[str, Any]) -> bool:
+    """Whether what is read hangs on the state of the graph alone."""
+    return not target.past and bool(values["unfiltered"])
 
 
 def _queries(target: GraphTarget) -> store.ToldQueries:
@@ -221,14 +227,16 @@ async def _read_after(
     target = cue.target
     if target is None or all(channel.name != "before" for channel in channels_of(waking)):
         return []
-    told = read_told(candidates.memories.values(), about)
-    starts = sorted((key for key in told if about.get(key)), key=lambda key: (-about[key], key))[:STARTS]
+    told = (key for key, memory in candidates.memories.items() if about.get(key) and is_told(memory))
+    starts = sorted(told, key=lambda key: (-about[key], key))[:STARTS]
     if not starts:
         return []
     values = store.after_values(cue.view.scope, [key[1] for key in starts], OTHERS, cue.filters)
     queries = _queries(target)
-    after = QueryRequest("after", target, queries.after, values)
-    return await run_all([after, QueryRequest("solved", target, queries.solved, values)])
+    keeps = _keeps(target, values)
+    after = QueryRequest("after", target, queries.after, values, reading=store.read_after if keeps else None)
+    solved = QueryRequest("solved", target, queries.solved, values, reading=store.read_solved if keeps else None)
+    return await run_all([after, solved])
 
 
 async def _read_earlier(

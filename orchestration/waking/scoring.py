@@ -23,7 +23,7 @@ from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import GraphKey
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity
-from substrate.store.waking import WakingRow
+from substrate.store.waking_rows import WakingRow
 from substrate.text import query_words
 
 SIMILAR_STATE_LIKENESS = 0.7

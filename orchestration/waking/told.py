@@ -82,6 +82,13 @@ class Told:
 
 def is_told(memory: Candidate) -> bool:
     """Whether a memory is the citizen's own words alone, with a text and nothing given."""
+    found: bool | None = memory.derived.get("is_told")
+    if found is None:
+        found = memory.derived["is_told"] = _is_told(memory)
+    return found
+
+
+def _is_told(memory: Candidate) -> bool:
     if not is_own(memory.get("speaker")) or not (memory.get("description") or "").strip():
         return False
     unset = frozenset((memory.get("unset") or "").split(","))
@@ -341,6 +348,20 @@ def _resolved(
 
 
 def _told(memory: Candidate, about: float, before: float, *, was_open: bool) -> Told:
+    said: _Said | None = memory.derived.get("said")
+    if said is None:
+        said = memory.derived["said"] = _read_said(memory)
+    return Told(memory, about, before, said.emotions, said.own, was_open)
+
+
+class _Said(NamedTuple):
+    """What the words of a memory say, whatever is asked."""
+
+    emotions: Mapping[str, float]
+    own: float
+
+
+def _read_said(memory: Candidate) -> _Said:
     emotions = memory.get("emotion_vector")
     felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
-    return Told(memory, about, before, felt, own_share(memory.get("description")), was_open)
+    return _Said(felt, own_share(memory.get("description")))

@@ -9,18 +9,20 @@ import orjson
 
 from schemas.memory import ConsciousnessRelationship
 from schemas.temporal import Instant, Scope
+from substrate.connection.pool import Row
 from substrate.cypher.fragments import degree_now, link_columns, told, visible
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import find_newest
 from substrate.store.rows import link_with_ends
+from substrate.store.state_reads import read_for_state, state_query
 
 OPEN_STATES: Final = ("in_progress", "blocked")
 MOST: Final = 64
 """At most so many of the newest memories with a feeling, a goal or open work are read."""
 
-_COLUMNS: Final = ", ".join(
+_COLUMNS: Final = tuple(
     f"m.{name}"
     for name in (
         "id", "valid_at", "emotion_vector", "energy", "goal", "resolution_state", "speaker", "unset"
@@ -32,13 +34,16 @@ def _felt_lately(label: str) -> str:
     return (
         f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m WHERE {visible('m')} AND {told('m')} "
         "AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open) "
-        f"WITH m ORDER BY m.valid_at DESC, m.id, m.version LIMIT {MOST} RETURN {_COLUMNS} "
+        f"WITH m ORDER BY m.valid_at DESC, m.id, m.version LIMIT {MOST} "
     )
 
 
-FELT_LATELY_NOW: Final = Query("felt_lately_now", _felt_lately("ConsciousnessNode"))
+FELT_LATELY_NOW: Final = state_query("felt_lately_now", _felt_lately("ConsciousnessNode"), _COLUMNS)
 FELT_LATELY_THEN: Final = Query(
-    "felt_lately_then", f"{_felt_lately('ConsciousnessNode')} UNION ALL {_felt_lately('PastVersion')}"
+    "felt_lately_then",
+    " UNION ALL ".join(
+        f"{_felt_lately(label)} RETURN {', '.join(_COLUMNS)}" for label in ("ConsciousnessNode", "PastVersion")
+    ),
 )
 
 
@@ -92,9 +97,14 @@ async def read_felt_lately(target: GraphTarget, scope: Scope) -> list[FeltMemory
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     newest = await find_newest(target, scope)
-    query = FELT_LATELY_THEN if target.past else FELT_LATELY_NOW
     values = {**scope.bounds(), "newest": newest.start, "until": newest.end, "open": list(OPEN_STATES)}
-    memories = [_felt_memory(*row) for row in await target.graph.read(query, **values)]
+    if target.past:
+        return _newest_first(await target.graph.read(FELT_LATELY_THEN, **values))
+    return await read_for_state(target, "felt_lately", FELT_LATELY_NOW, values, make=_newest_first)
+
+
+def _newest_first(rows: Sequence[Row]) -> list[FeltMemory]:
+    memories = [_felt_memory(*row) for row in rows]
     return sorted(memories, key=lambda memory: (-memory.valid_at, memory.memory_id))[:MOST]
 
 

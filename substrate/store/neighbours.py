@@ -23,7 +23,6 @@ CROWD: Final = 256
 """Of a memory with so many links or more only the strongest are read."""
 STRONGEST: Final = 24
 _KIND: Final = ("known_from", "known_to", "min_energy", "min_confidence", "generalised")
-"""The parameters on which the links of a memory hang, where there are no filters."""
 _LINK_BYTES: Final = 700
 _TIMES: Final = ("valid_at", "invalid_at", "created_at", "expired_at")
 _WIDTH: Final = 17
@@ -46,26 +45,38 @@ def _lasting(name: str) -> str:
 _SEEN: Final = f"{SEEN} {_row("'seen'", 'seen[0]', 'seen[1]')}"
 _OF: Final = "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH s "
 _HELD: Final = f"{_OF}, {degree_now('s')} AS held " + _row("'held'", "s.id", "held")
-_LINKS: Final = (
-    "MATCH (s)-[e:LINK]-(m) "
-    f"WHERE {walked('e')} AND {_lasting('e')} AND {_lasting('m')} AND {findable('m')} "
-    f"WITH s, e, m ORDER BY {STRENGTH} "
-)
+_ALL_LINKS: Final = f"MATCH (s)-[e:LINK]-(m) WHERE {_lasting('e')} AND {_lasting('m')} "
+_IN_ORDER: Final = f"WITH s, e, m ORDER BY {STRENGTH} "
+_LINKS: Final = f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} {_IN_ORDER}"
 _LINK_ROW: Final = _row(
     "'link'", "s.id", "startNode(e).id", "e.id", "e.version", *(f"e.{name}" for name in _TIMES),
     *thin_columns("m").split(", ", 4), "m.valid_at", "m.invalid_at",
 )  # fmt: skip
 
-AROUND: Final = Query(
-    "links_around",
-    f"{_SEEN} UNION ALL {_HELD} UNION ALL "
-    f"{_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {_LINKS} {_LINK_ROW}",
-)
-"""The state of the graph; how many links each memory has; the links of those that have fewer than `CROWD`."""
-STRONGEST_AROUND: Final = Query(
-    "strongest_links_around", f"{_SEEN} UNION ALL {_OF} {_LINKS} LIMIT {STRONGEST} {_LINK_ROW}"
-)
-"""The strongest links of one memory."""
+
+class Texts(NamedTuple):
+    """`around`: the state of the graph; how many links each memory has; the links of those that have fewer than
+    `CROWD`. `strongest`: the strongest links of one memory. `kind`: the parameters on which both hang, where there
+    are no filters."""
+
+    around: Query
+    strongest: Query
+    kind: tuple[str, ...]
+
+
+def _texts(name: str, links: str, kind: tuple[str, ...]) -> Texts:
+    small = f"{_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {links} {_LINK_ROW}"
+    return Texts(
+        Query(f"{name}_around", f"{_SEEN} UNION ALL {_HELD} UNION ALL {small}"),
+        Query(f"strongest_{name}_around", f"{_SEEN} UNION ALL {_OF} {links} LIMIT {STRONGEST} {_LINK_ROW}"),
+        kind,
+    )
+
+
+WALKED: Final = _texts("links", _LINKS, _KIND)
+"""The links that a question follows."""
+EVERY: Final = _texts("all_links", f"{_ALL_LINKS} {_IN_ORDER}", _KIND[:2])
+"""All links of the present."""
 
 
 class NearLink(NamedTuple):
@@ -111,12 +122,15 @@ NOBODY: Final = Neighbourhood(0, 0)
 class Neighbours:
     """Reads neighbourhoods of one graph at `now`, of what the parameters `values` of a search let pass."""
 
-    def __init__(self, graph: Graph, reads: Reads, values: Mapping[str, Any], now: Instant) -> None:
+    def __init__(
+        self, graph: Graph, reads: Reads, values: Mapping[str, Any], now: Instant, *, texts: Texts = WALKED
+    ) -> None:
         self._graph, self._reads, self.now = graph, reads, now
+        self._texts = texts
         self._values = {**values, "from": now, "until": AFTER_ALL}
         self._kind: Hashable = None
         if values["unfiltered"] and not values["emotions_needed"]:
-            self._kind = ("around", *(values[name] for name in _KIND))
+            self._kind = (texts.around.name, *(values[name] for name in texts.kind))
         self._own: dict[str, Neighbourhood] = {}
 
     async def read(self, ids: Sequence[str], wanted: int) -> Mapping[str, Neighbourhood]:
@@ -140,7 +154,7 @@ class Neighbours:
         return found
 
     async def _read(self, ids: Sequence[str]) -> None:
-        rows = await self._graph.read(AROUND, **self._values, ids=list(ids))
+        rows = await self._graph.read(self._texts.around, **self._values, ids=list(ids))
         held = {row[1]: int(row[2]) for row in rows if row[0] == "held"}
         links: dict[str, list[NearLink]] = {name: [] for name in held}
         for row in rows:
@@ -154,7 +168,7 @@ class Neighbours:
             self._own.setdefault(name, NOBODY)  # it was erased meanwhile
 
     async def _read_crowd(self, name: str, held: int) -> None:
-        rows = await self._graph.read(STRONGEST_AROUND, **self._values, ids=[name])
+        rows = await self._graph.read(self._texts.strongest, **self._values, ids=[name])
         links = tuple(_near_link(row) for row in rows if row[0] == "link")
         found = Neighbourhood(self.now, held, links, whole=len(links) < STRONGEST)
         self._keep(name, found, same=self._is_same(rows))
@@ -166,7 +180,7 @@ class Neighbours:
     async def _read_now(self, name: str) -> Neighbourhood:
         """The strongest of the links that hold now: many stronger ones hold only later."""
         values = {**self._values, "until": self.now + 1, "ids": [name]}
-        rows = await self._graph.read(STRONGEST_AROUND, **values)
+        rows = await self._graph.read(self._texts.strongest, **values)
         return self._own[name]._replace(links=tuple(_near_link(row) for row in rows if row[0] == "link"))
 
     def _is_same(self, rows: Sequence[Row]) -> bool:

@@ -5,11 +5,14 @@ A search in such a range does the same work however large the graph is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from schemas.temporal import Scope
+from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
+from substrate.store.state_reads import read_for_state, state_query
 
 NEWEST: Final = 5000
 """This many of the last nodes of a graph are searched for its newest memories."""
@@ -23,7 +26,7 @@ _PLACES: Final = (
     f"MATCH (n:ConsciousnessNode) WHERE id(n) >= first WITH n LIMIT {ENOUGH_MEMORIES} RETURN count(n) AS held }} "
 )
 
-PLACES_NOW: Final = Query("places_now", f"{_PLACES} RETURN first, held")
+PLACES_NOW: Final = state_query("places_now", _PLACES, ("first", "held"))
 """Node numbers near the end of the graph, each with the number of memories after it, at most `ENOUGH_MEMORIES`."""
 
 PLACE_THEN: Final = Query(
@@ -44,6 +47,12 @@ class NodeRange(NamedTuple):
     end: int = 2**53
 
 
+def _newest_now(rows: Sequence[Row]) -> NodeRange:
+    places = {int(first): int(held) for first, held, *_ in rows}
+    enough = [first for first, held in places.items() if held >= ENOUGH_MEMORIES]
+    return NodeRange(max(enough, default=min(places)))
+
+
 async def find_newest(target: GraphTarget, scope: Scope) -> NodeRange:
     """The node numbers of the newest memories, now or around the end of the graph at another moment.
 
@@ -52,9 +61,7 @@ async def find_newest(target: GraphTarget, scope: Scope) -> NodeRange:
     """
     graph = target.graph
     if scope.is_present and not target.past:
-        places = {int(first): int(held) for first, held in await graph.read(PLACES_NOW)}
-        enough = [first for first, held in places.items() if held >= ENOUGH_MEMORIES]
-        return NodeRange(max(enough, default=min(places)))
+        return await read_for_state(target, "places", PLACES_NOW, scope.bounds(), make=_newest_now)
     rows = await graph.read(PLACE_THEN, **scope.bounds())
     size, probes, held_probes = rows[0] if rows else (0, 0, 0)
     if held_probes == probes:

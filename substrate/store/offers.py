@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
+from substrate.connection.pool import Row
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store.shown_names import shown_name
+from substrate.store.state_reads import read_for_state, state_query
 from substrate.store.work_links import RESOLVED_BY, SHOWN_CHARACTERS, WORK
 
 MEMORIES_READ: Final = 300
 """Only so many memories, the newest, are looked at: offers are made when they are asked for."""
 LINKS_OFFERED: Final = 2_000
 
-OFFERED_WORK: Final = Query(
+OFFERED_WORK: Final = state_query(
     "offered_work",
     "MATCH (x:ConsciousnessNode) WHERE x.resolution_state IN $states AND x.expired_at = $open "
     "AND x.valid_at + 0 <= $now AND x.invalid_at > $now WITH x ORDER BY x.valid_at DESC, x.id LIMIT $memories "
     "MATCH (x)-[e:LINK]-(o:ConsciousnessNode) WITH x, e, o WHERE e.relation_type IN $work "
-    "AND e.expired_at = $open AND e.valid_at <= $now AND e.invalid_at > $now WITH DISTINCT x, e, o LIMIT $links "
-    "RETURN x.id, x.name, x.speaker, left(x.description, $characters), x.resolution_state, x.valid_at, "
-    "e.id, e.relation_type, e.resolution_state, startNode(e).id, "
-    "o.id, o.name, o.speaker, left(o.description, $characters), "
-    "CASE WHEN o.expired_at = $open AND o.invalid_at > $now THEN coalesce(o.resolution_state, '') "
-    "ELSE 'resolved' END",
-)
+    "AND e.expired_at = $open AND e.valid_at <= $now AND e.invalid_at > $now WITH DISTINCT x, e, o LIMIT $links",
+    (
+        "x.id", "x.name", "x.speaker", "left(x.description, $characters)", "x.resolution_state", "x.valid_at",
+        "e.id", "e.relation_type", "e.resolution_state", "startNode(e).id",
+        "o.id", "o.name", "o.speaker", "left(o.description, $characters)",
+        "CASE WHEN o.expired_at = $open AND o.invalid_at > $now THEN coalesce(o.resolution_state, '') "
+        "ELSE 'resolved' END",
+    ),
+)  # fmt: skip
 """The newest memories in some states, with their links of work that hold now. What does not hold now is over."""
 
 DECLINED: Final = Query(
@@ -66,22 +71,26 @@ class OfferedLink(NamedTuple):
         return self.relation_type == RESOLVED_BY and self.is_source
 
 
-async def read_offered_work(graph: Graph, states: list[str], now: Instant) -> list[OfferedLink]:
+async def read_offered_work(target: GraphTarget, states: Sequence[str], now: Instant) -> Sequence[OfferedLink]:
     """The newest memories in these states with their links of work, the newest first."""
     values: dict[str, Any] = {
-        "states": states,
+        "states": list(states),
         "now": now,
+        "valid_from": now,
         "open": END_OF_TIME,
         "memories": MEMORIES_READ,
         "links": LINKS_OFFERED,
         "work": list(WORK),
         "characters": SHOWN_CHARACTERS,
     }
-    links = [_offered(row) for row in await graph.read(OFFERED_WORK, **values)]
-    return sorted(links, key=lambda link: (-link.valid_at, link.id, link.link_id))
+    return await read_for_state(target, ("offered", *states), OFFERED_WORK, values, make=_newest_first)
 
 
-def _offered(row: Any) -> OfferedLink:
+def _newest_first(rows: Sequence[Row]) -> Sequence[OfferedLink]:
+    return sorted(map(_offered, rows), key=lambda link: (-link.valid_at, link.id, link.link_id))
+
+
+def _offered(row: Row) -> OfferedLink:
     memory_id, name, speaker, text, state, valid_at, link_id, kind, link_state, source_id, *other = row
     other_id, other_name, other_speaker, other_text, other_state = other
     return OfferedLink(

@@ -6,16 +6,22 @@ the graph is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
-from substrate.cypher.fragments import fits, found_columns, link_columns, visible
+from substrate.connection.pool import Row
+from substrate.connection.record_cache import RecordName
+from substrate.cypher.fragments import fits, found_columns, link_columns, thin_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
+from substrate.store.found_records import read_both, read_memories
 from substrate.store.newest import NodeRange, find_newest
+from substrate.store.search import FoundRow
+from substrate.store.state_reads import read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
 MOST_NEW: Final = 60
@@ -66,19 +72,25 @@ def _records(identity: str, carried: str) -> str:
     )
 
 
+_AFTER: Final = (
+    f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i UNWIND range(id(i) + 1, id(i) + {REACH}) AS place "
+    "MATCH (j:ConsciousnessNode) WHERE id(j) = place WITH i, j WHERE j.episode_id = i.episode_id "
+)
+"""The memories `j` that were told after `i`. Each node is sought by its number."""
+_SOLVED: Final = (
+    "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i MATCH (i)-[e:{}]->(j:ConsciousnessNode) "
+    f"WHERE e.relation_type = 'RESOLVED_BY' AND {visible('e')} "
+)
+
+
 def _after(record: str) -> str:
-    """`record`: from the memory `j`, told after `i`, to its records `s`. Each node is sought by its number."""
-    return (
-        f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i UNWIND range(id(i) + 1, id(i) + {REACH}) AS place "
-        "MATCH (j:ConsciousnessNode) WHERE id(j) = place "
-        f"WITH i, j WHERE j.episode_id = i.episode_id {record} WHERE {_OWN} {_FIRST} {_NO_LINK}, {_COLUMNS}"
-    )
+    """`record`: from the memory `j` to its records `s`."""
+    return f"{_AFTER} {record} WHERE {_OWN} {_FIRST} {_NO_LINK}, {_COLUMNS}"
 
 
 def _solved(link: str, record: str) -> str:
     return (
-        f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i MATCH (i)-[e:{link}]->(j:ConsciousnessNode) "
-        f"WHERE e.relation_type = 'RESOLVED_BY' AND {visible('e')} {record} WHERE {fits('s')} "
+        f"{_SOLVED.format(link)} {record} WHERE {fits('s')} "
         f"WITH e, s AS m ORDER BY e.valid_at DESC, e.id, m.version LIMIT {MOST_SOLVED} {_LINK}, {_COLUMNS}"
     )
 
@@ -102,6 +114,7 @@ NOW: Final = ToldQueries(
     Query("told_after_now", _after(_THE_PRESENT.format("i"))),
     Query("told_solved_now", _solved("LINK", _THE_PRESENT.format("e"))),
 )
+"""For a waking with filters."""
 THEN: Final = ToldQueries(
     Query("told_lately_then", _told_lately("ConsciousnessNode", "PastVersion")),
     Query("told_after_then", _after(_records("j", "i"))),
@@ -109,12 +122,29 @@ THEN: Final = ToldQueries(
 )
 
 
-TOLD_EARLIER: Final = Query(
+TOLD_EARLIER: Final = state_query(
     "told_earlier",
     "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i MATCH (i)-[:HAD]->(p:PastVersion) "
     f"WHERE p.created_at < $known_to AND p.valid_at < $valid_to AND NOT ({visible('p')}) "
-    "RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END)",
+    "WITH i, min(p.valid_at) AS begun, max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END) AS was_open",
+    ("i.id", "begun", "was_open"),
 )
+
+_PRESENT: Final = _THE_PRESENT.format("i")
+_THIN: Final = tuple(thin_columns("m").split(", "))
+LATELY_THIN: Final = state_query(
+    "told_lately_thin", f"CALL {{ {_lately('ConsciousnessNode')} }} WITH DISTINCT s AS m", _THIN
+)
+AFTER_THIN: Final = state_query("told_after_thin", f"{_AFTER} {_PRESENT} WHERE {_OWN} {_FIRST}", ("i.id", *_THIN))
+SOLVED_THIN: Final = state_query(
+    "told_solved_thin",
+    f"{_SOLVED.format('LINK')} {_THE_PRESENT.format('i, e')} WHERE {fits('s')} WITH i, e, s AS m",
+    (
+        "i.id", "startNode(e).id", "endNode(e).id",
+        "e.id", "e.version", "e.created_at", "e.expired_at", *_THIN, "e.valid_at",
+    ),
+)  # fmt: skip
+"""The same as `NOW` without filters: kept for the state of the graph, `after` and `solved` by memory."""
 
 
 class Earlier(NamedTuple):
@@ -129,8 +159,63 @@ async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dic
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    rows = await target.graph.read(TOLD_EARLIER, **scope.bounds(), ids=ids, open=list(OPEN_STATES))
-    return {memory_id: Earlier(int(begun), bool(was_open)) for memory_id, begun, was_open in rows}
+    values = {**scope.bounds(), "open": list(OPEN_STATES)}
+    rows = await read_each_for_state(target, "told_earlier", TOLD_EARLIER, values, ids=ids)
+    return {name: Earlier(int(row[1]), bool(row[2])) for name, own in rows.items() for row in own}
+
+
+async def read_lately(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
+    """What `NOW.lately` finds, without filters. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
+    names = await read_for_state(target, "told_lately", LATELY_THIN, values, make=_names)
+    return await _alone(target, names)
+
+
+async def read_after(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
+    """The same of `NOW.after`."""
+    by_id = await read_each_for_state(target, "told_after", AFTER_THIN, values, ids=values["ids"])
+    return await _alone(target, [RecordName("memory", *row[1:6]) for rows in by_id.values() for row in rows])
+
+
+async def read_solved(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
+    """The same of `NOW.solved`."""
+    by_id = await read_each_for_state(target, "told_solved", SOLVED_THIN, values, ids=values["ids"])
+    solved = [_solution(row) for rows in by_id.values() for row in rows]
+    first = sorted(solved, key=lambda each: (-each.since, each.link.id, each.memory.version))[:MOST_SOLVED]
+    ends = {each.link: (each.source, each.target) for each in first}
+    memories, links = await read_both(target.graph, [each.memory for each in first], ends)
+    return [
+        FoundRow((1, 0.0, each.source, each.target), links[each.link], memories[each.memory])
+        for each in first
+        if each.link in links and each.memory in memories
+    ]
+
+
+class _Solution(NamedTuple):
+    """A link to what resolved something, and the record that it leads to."""
+
+    source: str
+    target: str
+    link: RecordName
+    memory: RecordName
+    since: Instant
+
+
+def _solution(row: Row) -> _Solution:
+    _, source, target, link_id, version, created, expired, *rest = row
+    link = RecordName("link", link_id, version or 1, created, expired)
+    return _Solution(source, target, link, RecordName("memory", *rest[:5]), rest[5])
+
+
+def _names(rows: Sequence[Row]) -> list[RecordName]:
+    return [RecordName("memory", *row[:5]) for row in rows]
+
+
+async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:
+    """Rows of these memories without links, each once."""
+    distinct = list(dict.fromkeys(names))
+    memories = await read_memories(target.graph, distinct)
+    found = (memories.get(name) for name in distinct)
+    return [FoundRow((0, 0.0, None, None), None, memory) for memory in found if memory is not None]
 
 
 async def lately_values(

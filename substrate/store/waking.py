@@ -6,36 +6,32 @@ used only to order them. A row of hop -1 is a past record of a resolved blockage
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import orjson
-
-from schemas.memory import GraphKey
+from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     HUB,
     felt,
     fits,
     found_columns,
     link_columns,
+    thin_columns,
     uncrowded_now,
     uncrowded_then,
     visible,
 )
 from substrate.cypher.nearest import felt_alike, found_now, found_then
 from substrate.cypher.query import Query
-from substrate.emotions import normal_emotions
+from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import NEWEST
-from substrate.store.rows import NODE_PLACE
-from substrate.store.search import GIVEN, HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
+from substrate.store.search import GIVEN
+from substrate.store.state_reads import read_for_state, state_query
 
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """Node types that are steps of a resolution (003, find_resolution_patterns)."""
 MAX_RESOLUTION_LINKS: Final = 1000
 """No steps are searched from a resolution with so many links: it is linked to everything."""
-_GOAL: Final = NODE_START + NODE_PLACE["goal"]
-_EMOTIONS: Final = NODE_START + NODE_PLACE["emotion_vector"]
 
 _IS_STEP: Final = f"(j.node_type IN {list(STEP_TYPES)} OR j.node_type = 'Turn' AND j.step IN {list(STEP_TYPES)})"
 """The memory `j` is a step by its type; a turn by what it tells."""
@@ -80,13 +76,17 @@ _GIVEN: Final = (
 """The writer gave a state, a feeling or a goal. What was told in plain words has searches of its own
 (`substrate.store.told`); only by its goal or in the vector index is it found here."""
 
+_GIVEN_PRESENT: Final = (
+    f"MATCH (s:ConsciousnessNode) WHERE s.resolution_state IN $states AND {visible('s')} AND {_GIVEN}"
+)
 _RECORDS: Final = _record_searches(_IN_STATE)
 _GIVEN_RECORDS: Final = _record_searches(f"{_IN_STATE} AND {_GIVEN}")
 _NEW_RECORDS: Final = _record_searches(f"id(s) >= first AND {_IN_ANY_STATE}", _LATE)
 
 
 class _Time(NamedTuple):
-    """The parts of a query that differ between the present and other moments."""
+    """The parts of a query that differ between the present and other moments. `thin`: only names are returned of
+    what is found; what is around it is read by `substrate.store.neighbours`."""
 
     records: tuple[str, ...]
     given: tuple[str, ...]
@@ -97,6 +97,7 @@ class _Time(NamedTuple):
     there: str
     record: str
     uncrowded: Callable[[str, str, int], str]
+    thin: bool = False
 
 
 def _scans(wanted: str, column: str, k: str, vector: str) -> tuple[str, ...]:
@@ -163,6 +164,8 @@ _ROW: Final = f"}} RETURN hop, score, startNode(e).id, endNode(e).id, {link_colu
 
 def _with_neighbours(time: _Time) -> str:
     """Return the starts as rows, and for the first `$expanded` of them their strongest links."""
+    if time.thin:
+        return f"RETURN 0 AS hop, score, {thin_columns('s')}"
     return (
         f"{_STARTS} UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
         f"MATCH (i)-[e:{time.link}]-(j:ConsciousnessNode) WHERE {visible('e')} AND {time.there} "
@@ -340,58 +343,35 @@ def _queries(name: str, time: _Time) -> WakingQueries:
     )
 
 
-NOW: Final = _queries("now", _NOW)
+NOW: Final = _queries("now", _NOW._replace(thin=True))
 THEN: Final = _queries("then", _THEN)
 FITTING_NOW: Final = _queries("fitting_now", _FITTING_NOW)
 FITTING_THEN: Final = _queries("fitting_then", _FITTING_THEN)
 """For a waking with filters."""
+THIN: Final = frozenset(query.name for query in NOW if not query.name.startswith("resolved"))
+"""Queries whose rows are as those of `search.THIN`."""
+OF_GIVEN: Final = frozenset(
+    query.name for query in (NOW.felt, NOW.like_in_energy, NOW.doing, NOW.resolved_by_impact, NOW.resolved_alike)
+)
+"""Queries that find only what a writer gave."""
+GIVEN_COUNT: Final = state_query("given_count", f"{_GIVEN_PRESENT} WITH count(s) AS given", ("given",))
+
+
+def _count(rows: Sequence[Row]) -> int:
+    return int(rows[0][0])
+
+
+async def read_given(query: Query, target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
+    """The rows of one of `OF_GIVEN`, which is not sent where nobody gave anything in these states.
+
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    key = ("given_count", *values["states"])
+    given = await read_for_state(target, key, GIVEN_COUNT, values, make=_count)
+    return await target.graph.read(query, **values) if given else []
 
 
 _GIVEN_IN_PLACE: Final = f"{GIVEN}WITH s, i, score, place ORDER BY place"
 GIVEN_FELT: Final = Query("given_felt", f"{_GIVEN_IN_PLACE} {_with_neighbours(_THEN)}")
 GIVEN_RESOLVED: Final = Query("given_resolved", _resolutions_of(_THEN, _GIVEN_IN_PLACE))
 """Answers that were found before, read again as of another moment."""
-
-
-@dataclass(frozen=True, slots=True)
-class WakingRow:
-    """A row of one of these queries, with the columns of `substrate.store.search`."""
-
-    graph: GraphKey
-    columns: Sequence[Any]
-
-    @property
-    def hop(self) -> int:
-        """0: a possible answer of the mode. 1 to 3: linked to an answer. -1: a past record of a blockage."""
-        return int(self.columns[HOP])
-
-    @property
-    def score(self) -> float:
-        """For hop 0: the distance or the weight by which the query ordered its rows."""
-        return float(self.columns[SCORE])
-
-    @property
-    def link_ends(self) -> tuple[str, str]:
-        return self.columns[SOURCE], self.columns[TARGET]
-
-    @property
-    def memory_id(self) -> str:
-        return str(self.columns[ID])
-
-    @property
-    def key(self) -> tuple[GraphKey, str, int]:
-        return self.graph, self.memory_id, self.columns[VERSION]
-
-    @property
-    def goal(self) -> str | None:
-        goal: str | None = self.columns[_GOAL]
-        return goal
-
-    @property
-    def emotions(self) -> dict[str, float]:
-        """Intensities by emotion name in normal form."""
-        stored = self.columns[_EMOTIONS]
-        return normal_emotions(orjson.loads(stored)) if stored else {}
-
-    def with_score(self, score: float) -> WakingRow:
-        return WakingRow(self.graph, [*self.columns[:SCORE], score, *self.columns[SCORE + 1 :]])

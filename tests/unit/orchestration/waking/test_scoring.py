@@ -39,7 +39,7 @@ from schemas.memory import GraphKey, Level
 from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store.waking import WakingRow
+from substrate.store.waking_rows import WakingRow
 from tests.builders import a_link, a_memory, key, stored_link, stored_row
 
 N1 = Level.N1

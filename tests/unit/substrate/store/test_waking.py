@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.memory import Level
-from substrate.store.waking import WakingRow
+from substrate.store.waking_rows import WakingRow
 from tests.builders import stored_link, stored_row
 
 
