@@ -6,13 +6,14 @@ import asyncio
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from orchestration.association import scoring
 from orchestration.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagCounts, TagKey
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
+from orchestration.graph_queries.execution import QueryKind, QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_columns
@@ -24,7 +25,7 @@ from orchestration.ranking.relevance import word_weights
 from schemas.association import Associated, Associations, Bridge, TagWalk
 from schemas.memory import GraphKey, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
-from substrate.graphs.graph import GraphTarget
+from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import association as store
 from substrate.store.association import WeighedTag
 from substrate.store.filters import filter_values
@@ -117,10 +118,14 @@ async def _search_words(question: _Question) -> list[QueryResult]:
             target = question.view.targets[level]
             query = store.ANCHORS_THEN if target.past else store.ANCHORS_NOW
             values = {**question.values(), "words": "|".join(words), "pool": POOL}
-            requests.append(QueryRequest("anchors", target, query, values))
+            requests.append(_request("anchors", target, query, values))
     results = await run_all(requests)
     check_answered(results)
     return results
+
+
+def _request(kind: QueryKind, target: GraphTarget, query: Query, values: Mapping[str, Any]) -> QueryRequest:
+    return QueryRequest(kind, target, query, values, reading=partial(store.read_rows, query))
 
 
 async def _draw_pools(question: _Question) -> list[QueryResult]:
@@ -193,7 +198,7 @@ async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
             query = store.WALK_THEN if target.past else store.WALK_NOW
             pool = FILTERED_POOL if target.past and not question.values()["unfiltered"] else POOL
             own = store.walk_values(hit_ids, tags, starts=scoring.WALK_STARTS, pool=pool)
-            requests.append(QueryRequest("walk", target, query, {**question.values(), **own}))
+            requests.append(_request("walk", target, query, {**question.values(), **own}))
     return await run_all(requests)
 
 
@@ -238,7 +243,8 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
 
 
 def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, ...]:
-    memories = decay.show([one.memory for one in shown])
+    """The memories as they are shown, each with its score and how its energy faded."""
+    memories = decay.show([one.memory.model_copy(update={"relevance_score": one.score}) for one in shown])
     each = zip(shown, memories, strict=True)
     return tuple(one.model_copy(update={"memory": memory}) for one, memory in each)
 

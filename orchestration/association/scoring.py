@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.assembly.budget import Budget
@@ -46,7 +46,8 @@ class Hit:
     """A memory that a query returned.
 
     `terms`: its length in words without stop words. `words`: its BM25. `boosted`: `words` was doubled. `paths`:
-    how links lead to it from anchors. `made`: the names of its made tags, of those that are followed.
+    how links lead to it from anchors. `made`: the names of its made tags, of those that are followed. `derived`:
+    what is computed of its record alone, which other questions find here.
     """
 
     memory: ConsciousnessNode
@@ -55,17 +56,39 @@ class Hit:
     boosted: bool = False
     paths: tuple[AnchorPath, ...] = ()
     made: tuple[str, ...] = ()
+    derived: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_row(cls, measured: MeasuredMemory, followed: Sequence[str] = ()) -> Hit:
         """A hit from a row; counts the length if none is stored. `followed`: the tags of the walk, in order."""
         length = count_terms(vars(measured.memory)) if measured.terms is None else measured.terms
         made = tuple(followed[place] for place in measured.made)
-        return cls(measured.memory, length, paths=measured.paths, made=made)
+        return cls(measured.memory, length, paths=measured.paths, made=made, derived=measured.derived)
 
     @property
     def key(self) -> Key:
-        return (self.memory.graph_key, self.memory.node_id, self.memory.version)
+        found: Key | None = self.derived.get("hit_key")
+        if found is None:
+            found = self.derived["hit_key"] = (self.memory.graph_key, self.memory.node_id, self.memory.version)
+        return found
+
+    @property
+    def text(self) -> str:
+        """What word search reads of it."""
+        found: str | None = self.derived.get("hit_text")
+        if found is None:
+            found = self.derived["hit_text"] = indexed_text(vars(self.memory))
+        return found
+
+    @property
+    def label_stems(self) -> Set[str]:
+        """The stems of its tags, its buckets and its speaker."""
+        found: Set[str] | None = self.derived.get("hit_labels")
+        if found is None:
+            memory = self.memory
+            labels = (*given_tags(vars(memory)), *memory.buckets, memory.speaker or "")
+            found = self.derived["hit_labels"] = stems(" ".join(labels).replace("_", " "))
+        return found
 
     @property
     def tags(self) -> list[TagKey]:
@@ -91,16 +114,14 @@ def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
     The speaker counts as a bucket: each turn belongs to its speaker, even if no bucket is stored.
     """
     by_key = {hit.key: hit for hit in hits}
-    texts = {key: indexed_text(vars(hit.memory)) for key, hit in by_key.items()}
+    texts = {key: hit.text for key, hit in by_key.items()}
     lengths = Lengths({key: float(hit.terms) for key, hit in by_key.items()}, query.mean_terms)
     scores = bm25_scores(texts, query.weights, lengths)
     return [_with_words(hit, scores[key], query.stems) for key, hit in by_key.items()]
 
 
 def _with_words(hit: Hit, score: float, query_stems: frozenset[str]) -> Hit:
-    memory = hit.memory
-    labels = " ".join((*given_tags(vars(memory)), *memory.buckets, memory.speaker or "")).replace("_", " ")
-    boosted = score > 0.0 and not stems(labels).isdisjoint(query_stems)
+    boosted = score > 0.0 and not hit.label_stems.isdisjoint(query_stems)
     return replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
 
 
@@ -198,7 +219,7 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
     support = by_links + TAG_SHARE * sum(harvested.bridges[tag].weight for tag in bridges)
     score = round(harvested.relevance.get(hit.key, 0.0) + support + plurality, _DIGITS)
     return Associated(
-        memory=hit.memory.model_copy(update={"relevance_score": score}),
+        memory=hit.memory,
         score=score,
         words=round(hit.words, _DIGITS),
         boosted=hit.boosted,

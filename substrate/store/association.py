@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -10,9 +10,12 @@ import orjson
 from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import HUB, fits, node_columns, records_of, uncrowded_now, uncrowded_then, visible
+from substrate.connection.record_cache import Record, RecordName
+from substrate.cypher.fragments import HUB, fits, records_of, thin_columns, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
+from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
+from substrate.store.found_records import read_whole_memories
 
 MEASURED: Final = 20_000
 """The mean length of a memory is computed from the last so many nodes of the graph."""
@@ -35,7 +38,7 @@ def _holding(label: str) -> str:
     )
 
 
-_ANCHOR_ROW: Final = f"RETURN mean, m.terms, {node_columns('m')}"
+_ANCHOR_ROW: Final = f"RETURN mean, m.terms, {thin_columns('m')}"
 
 ANCHORS_NOW: Final = Query(
     "anchors_now", f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} }} {_ANCHOR_ROW}"
@@ -109,13 +112,28 @@ def _walk(*, now: bool) -> str:
     record = f"WITH i AS m, ways WHERE {visible('m')} AND " if now else f"{records_of('i', 'm', 'ways')} WHERE "
     return (
         f"CALL {{ {' UNION ALL '.join(branches)} }} WITH i, string.join(collect(DISTINCT way), '|') AS ways "
-        f"{record} {fits('m')} RETURN ways, m.terms, {node_columns('m')} ORDER BY m.id, m.version"
+        f"{record} {fits('m')} RETURN ways, m.terms, {thin_columns('m')} ORDER BY m.id, m.version"
     )
 
 
 WALK_NOW: Final = Query("walk_now", _walk(now=True))
 WALK_THEN: Final = Query("walk_then", _walk(now=False))
 """For other moments: follows the given tags that a memory has now, and those that its records had then."""
+
+
+_THIN_ROW: Final = 2
+"""From here on a row names its memory; `read_rows` puts the record there."""
+
+
+async def read_rows(query: Query, target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
+    """The rows of `ANCHORS_*` or `WALK_*`, each with its first two columns and the record of its memory.
+
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    found = await target.graph.read(query, **values)
+    names = [RecordName("memory", *row[_THIN_ROW:]) for row in found]
+    records = await read_whole_memories(target.graph, names)
+    return [(*row[:_THIN_ROW], records[name]) for row, name in zip(found, names, strict=True) if name in records]
 
 
 class AnchorPath(NamedTuple):
@@ -128,11 +146,13 @@ class AnchorPath(NamedTuple):
 class MeasuredMemory(NamedTuple):
     """A memory with its length `terms`, in words without stop words; None when no length is stored.
 
-    `paths`: the paths to it from anchors, shortest first. `made`: places of its made tags among those followed.
+    `derived`: what is computed of its record alone. `paths`: the paths to it from anchors, shortest first. `made`:
+    places of its made tags among those followed.
     """
 
     memory: ConsciousnessNode
     terms: int | None
+    derived: dict[str, Any]
     paths: tuple[AnchorPath, ...] = ()
     made: tuple[int, ...] = ()
 
@@ -148,8 +168,8 @@ def read_anchors(
     anchor_rows: Iterable[Row], graph: GraphKey, known_to: Instant = AFTER_ALL
 ) -> Iterator[MeasuredMemory]:
     """Read the memories in rows of `ANCHORS_*`, best score of the engine first."""
-    for _mean, terms, *memory in anchor_rows:
-        yield _measured(memory, terms, graph, known_to)
+    for _mean, terms, record in anchor_rows:
+        yield _measured(record, terms, graph, known_to)
 
 
 def read_walk(
@@ -159,9 +179,9 @@ def read_walk(
 
     A digit is the number of links from the anchor whose id follows; `m` is a made tag, by its place in the list.
     """
-    for ways, terms, *memory in walk_rows:
+    for ways, terms, record in walk_rows:
         parts = [way for way in (ways or "").split("|") if way]
-        yield _measured(memory, terms, graph, known_to)._replace(
+        yield _measured(record, terms, graph, known_to)._replace(
             paths=tuple(sorted(AnchorPath(int(way[0]), way[1:]) for way in parts if way[0] != _MADE_WAY)),
             made=tuple(sorted(int(way[1:]) for way in parts if way[0] == _MADE_WAY)),
         )
@@ -172,12 +192,18 @@ def read_memories(
 ) -> Iterator[MeasuredMemory]:
     """The memories in rows with only `NODE_COLUMNS`, as the queries of plurality return them."""
     for memory in memory_rows:
-        yield _measured(memory, None, graph, known_to)
+        yield _measured(Record(memory), None, graph, known_to)
 
 
-def _measured(memory: Sequence[Any], terms: Any, graph: GraphKey, known_to: Instant) -> MeasuredMemory:
-    node = rows.node(memory, graph, known_to, retrieval_source="association")
-    return MeasuredMemory(node, None if terms is None else int(terms))
+def _measured(record: Record, terms: Any, graph: GraphKey, known_to: Instant) -> MeasuredMemory:
+    name = "associated_open" if record.row[_EXPIRED_AT] >= known_to else "associated"
+    node: ConsciousnessNode | None = record.derived.get(name)
+    if node is None:
+        node = record.derived[name] = rows.node(record.row, graph, known_to, retrieval_source="association")
+    return MeasuredMemory(node, None if terms is None else int(terms), record.derived)
+
+
+_EXPIRED_AT: Final = rows.NODE_PLACE["expired_at"]
 
 
 class WeighedTag(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from substrate.connection.record_cache import Record, RecordName, name_of
-from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns
+from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns, node_columns
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
@@ -20,6 +20,15 @@ FORMER: Final = Query(
     f"MATCH (n)-[:HAD]->(m:PastVersion) WHERE m.version = one[1] RETURN {found_columns('m')}",
 )
 """Records that their memories do not carry any more."""
+WHOLE_MEMORIES: Final = Query(
+    "whole_memories", f"MATCH (m:ConsciousnessNode) WHERE m.id IN $ids RETURN {node_columns('m')}"
+)
+WHOLE_FORMER: Final = Query(
+    "whole_former",
+    "UNWIND $wanted AS one MATCH (n:ConsciousnessNode {id: one[0]}) WITH one, n "
+    f"MATCH (n)-[:HAD]->(m:PastVersion) WHERE m.version = one[1] RETURN {node_columns('m')}",
+)
+"""The same with the whole of a long text, which is not kept."""
 LINKS: Final = Query(
     "found_links",
     "UNWIND $wanted AS one MATCH (a:ConsciousnessNode {id: one[0]}) MATCH (b:ConsciousnessNode {id: one[1]}) "
@@ -41,6 +50,19 @@ async def read_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[Re
         if gone:
             rows = await graph.read(FORMER, wanted=[[name.id, name.version] for name in gone])
             found.update(_by_version(graph, gone, rows))
+    return found
+
+
+async def read_whole_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
+    """The same with the whole of long texts."""
+    wanted = list(dict.fromkeys(names))
+    found = dict(await read_memories(graph, [name for name in wanted if not name.cut]))
+    long = [name for name in wanted if name.cut]
+    if long:
+        rows = await graph.read(WHOLE_MEMORIES, ids=[name.id for name in long])
+        rows += await graph.read(WHOLE_FORMER, wanted=[[name.id, name.version] for name in long])
+        records = {(row[0], row[_VERSION]): Record(row) for row in rows}
+        found.update({name: records[name.id, name.version] for name in long if (name.id, name.version) in records})
     return found
 
 

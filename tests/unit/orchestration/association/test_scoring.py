@@ -51,8 +51,8 @@ def harvested(*anchors: Hit, counts: dict[TagKey, int] | None = None) -> Any:
 
 def test_a_length_that_was_not_stored_is_counted_without_stop_words() -> None:
     node = a_node(name="Fruit", description="the apples of the garden")
-    assert Hit.from_row(MeasuredMemory(node, None)).terms == 3
-    assert Hit.from_row(MeasuredMemory(node, 7)).terms == 7
+    assert Hit.from_row(MeasuredMemory(node, None, {})).terms == 3
+    assert Hit.from_row(MeasuredMemory(node, 7, {})).terms == 7
 
 
 @pytest.mark.parametrize(
