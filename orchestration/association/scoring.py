@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from orchestration.algorithms import inverse_document_frequency
+from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.assembly.budget import Budget
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import split_by_week
-from orchestration.ranking.relevance import Lengths, bm25_scores
+from orchestration.ranking.relevance import count_held
+from orchestration.ranking.texts import ReadText
 from orchestration.writing.records import count_terms, given_tags, indexed_text, tag_names
 from schemas.association import Associated, Bridge
 from schemas.memory import ConsciousnessNode, GraphKey, graph_fields
@@ -67,33 +68,55 @@ class Hit:
 
     @property
     def key(self) -> Key:
-        found: Key | None = self.derived.get("hit_key")
-        if found is None:
-            found = self.derived["hit_key"] = (self.memory.graph_key, self.memory.node_id, self.memory.version)
-        return found
+        return self._read.key
 
     @property
-    def text(self) -> str:
+    def text(self) -> ReadText:
         """What word search reads of it."""
-        found: str | None = self.derived.get("hit_text")
-        if found is None:
-            found = self.derived["hit_text"] = indexed_text(vars(self.memory))
-        return found
+        return self._read.text
 
     @property
     def label_stems(self) -> Set[str]:
         """The stems of its tags, its buckets and its speaker."""
-        found: Set[str] | None = self.derived.get("hit_labels")
-        if found is None:
-            memory = self.memory
-            labels = (*given_tags(vars(memory)), *memory.buckets, memory.speaker or "")
-            found = self.derived["hit_labels"] = stems(" ".join(labels).replace("_", " "))
-        return found
+        return self._read.label_stems
 
     @property
-    def tags(self) -> list[TagKey]:
-        names = dict.fromkeys((*tag_names(self.memory.tags, self.memory.buckets), *self.made))
-        return [TagKey(self.memory.graph_key, name) for name in names]
+    def tags(self) -> Sequence[TagKey]:
+        """Its tags and buckets, the made ones last."""
+        given = self._read.tags
+        if not self.made:
+            return given
+        graph = self.memory.graph_key
+        return list(dict.fromkeys((*given, *(TagKey(graph, name) for name in self.made))))
+
+    @property
+    def _read(self) -> _Read:
+        found: _Read | None = self.derived.get("hit")
+        if found is None:
+            found = self.derived["hit"] = _read_memory(self.memory)
+        return found
+
+
+class _Read(NamedTuple):
+    """What is read of a memory, whatever is asked."""
+
+    key: Key
+    text: ReadText
+    label_stems: Set[str]
+    tags: Sequence[TagKey]
+
+
+def _read_memory(memory: ConsciousnessNode) -> _Read:
+    content = vars(memory)
+    graph = memory.graph_key
+    labels = " ".join((*given_tags(content), *memory.buckets, memory.speaker or "")).replace("_", " ")
+    names = dict.fromkeys(tag_names(memory.tags, memory.buckets))
+    return _Read(
+        (graph, memory.node_id, memory.version),
+        ReadText(indexed_text(content)),
+        stems(labels),
+        tuple(TagKey(graph, name) for name in names),
+    )
 
 
 class QueryTerms(NamedTuple):
@@ -114,14 +137,20 @@ def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
     The speaker counts as a bucket: each turn belongs to its speaker, even if no bucket is stored.
     """
     by_key = {hit.key: hit for hit in hits}
-    texts = {key: hit.text for key, hit in by_key.items()}
-    lengths = Lengths({key: float(hit.terms) for key, hit in by_key.items()}, query.mean_terms)
-    scores = bm25_scores(texts, query.weights, lengths)
-    return [_with_words(hit, scores[key], query.stems) for key, hit in by_key.items()]
+    return [_with_words(hit, _bm25(hit, query), query.stems) for hit in by_key.values()]
+
+
+def _bm25(hit: Hit, query: QueryTerms) -> float:
+    graph = hit.key[0]
+    weights = query.weights.get(graph)
+    counts = count_held(hit.text, weights) if weights else {}
+    return okapi_bm25(counts, weights, float(hit.terms), query.mean_terms[graph]) if weights and counts else 0.0
 
 
 def _with_words(hit: Hit, score: float, query_stems: frozenset[str]) -> Hit:
-    boosted = score > 0.0 and not hit.label_stems.isdisjoint(query_stems)
+    if not score and not hit.words:
+        return hit
+    boosted = not hit.label_stems.isdisjoint(query_stems)
     return replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
 
 
@@ -218,16 +247,19 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
     )
     support = by_links + TAG_SHARE * sum(harvested.bridges[tag].weight for tag in bridges)
     score = round(harvested.relevance.get(hit.key, 0.0) + support + plurality, _DIGITS)
-    return Associated(
-        memory=hit.memory,
-        score=score,
-        words=round(hit.words, _DIGITS),
-        boosted=hit.boosted,
-        support=round(support, _DIGITS),
-        plurality=round(plurality, _DIGITS),
-        bridges=tuple(harvested.bridges[tag].name for tag in bridges),
-        made=tuple(harvested.bridges[tag].name for tag in bridges if tag.name in hit.made),
-        around=tuple(dict.fromkeys(path.anchor_id for path in hit.paths if path.anchor_id in relevance)),
+    around = dict.fromkeys(path.anchor_id for path in hit.paths if path.anchor_id in relevance)
+    return Associated.unchecked(
+        {
+            "memory": hit.memory,
+            "score": score,
+            "words": round(hit.words, _DIGITS),
+            "boosted": hit.boosted,
+            "support": round(support, _DIGITS),
+            "plurality": round(plurality, _DIGITS),
+            "bridges": tuple(harvested.bridges[tag].name for tag in bridges),
+            "made": tuple(harvested.bridges[tag].name for tag in bridges if tag.name in hit.made),
+            "around": tuple(around),
+        }
     )
 
 

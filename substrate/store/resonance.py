@@ -188,6 +188,18 @@ def _candidates(*, now: bool, filtered: bool) -> str:
     return f"CALL {{ {' UNION ALL '.join(branches)} }} WITH DISTINCT i, asserted "
 
 
+def _with_links(link: str) -> str:
+    """The links `e` of each `i` with their other ends `o`, all followed at once: OPTIONAL MATCH would follow those
+    of each memory by itself. A row without a link keeps each memory."""
+    taken = "WITH candidates UNWIND candidates AS one WITH one[0] AS i, one[1] AS m, one[2] AS said"
+    return (
+        "WITH collect([i, m, said]) AS candidates "
+        f"CALL {{ {taken} RETURN i, m, said, null AS e, null AS o UNION ALL {taken} "
+        f"WHERE {degree_now('i')} <= {MAX_MEMORY_LINKS} MATCH (i)-[e:{link}]-(o) WHERE {visible('e')} "
+        "RETURN i, m, said, e, o } "
+    )
+
+
 def _statement(*, now: bool, filtered: bool = False) -> str:
     link = "LINK" if now else "LINK|PAST_LINK"
     record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
@@ -197,9 +209,7 @@ def _statement(*, now: bool, filtered: bool = False) -> str:
     return (
         f"{_asserted(link)} {_candidates(now=now, filtered=filtered)} "
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "
-        f"WITH i, m, {asserted_links} AS said "
-        f"OPTIONAL MATCH (i)-[e:{link}]-(o:ConsciousnessNode) "
-        f"WHERE {degree_now('i')} <= {MAX_MEMORY_LINKS} AND {visible('e')} "
+        f"WITH i, m, {asserted_links} AS said {_with_links(link)}"
         "WITH i, m, said, collect(DISTINCT o.id) AS others, "
         "collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around, "
         "collect(DISTINCT CASE WHEN e IS NULL THEN null "
