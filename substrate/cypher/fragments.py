@@ -105,14 +105,28 @@ def visible(name: str) -> str:
     )
 
 
+def past_of(identity: str, carried: str) -> str:
+    """Binds `p`, the past records of the memory `identity`, in a row of nulls where it has none.
+
+    The engine follows an optional edge for each row by itself, and most memories never changed: from null it
+    follows none. `carried`: other variables that stay bound.
+    """
+    group = f"{carried}, {identity}" if carried else identity
+    return (
+        f"WITH {group}, CASE WHEN outdegree({identity}, 'HAD') > 0 THEN {identity} ELSE null END "
+        "AS former OPTIONAL MATCH (former)-[:HAD]->(p) "
+    )
+
+
 def records_of(identity: str, record: str, carried: str = "") -> str:
     """One row for each record of the memory `identity` in the scope. `carried`: other variables that stay bound.
 
     No nested `CALL { ... UNION ... }` here: it crashes the engine.
     """
     group = f"{carried}, {identity}" if carried else identity
+    past = past_of(identity, carried)
     return (
-        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+        f"{past}WHERE {visible('p')} "
         f"WITH {group}, collect(p) AS past "
         f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS {record} "
         f"WITH {group}, {record} "

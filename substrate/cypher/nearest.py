@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from substrate.cypher.fragments import past_of
+
 IS_FOUND: Final = "coalesce(t.digest, '') = one[1]"
 """The condition that the trace `t` has the very vector that a search found, and not an earlier one."""
 
@@ -28,7 +30,7 @@ def found_then(condition: str) -> str:
     return (
         "UNWIND $near AS one WITH one[0] AS id, collect(one) AS found "
         "MATCH (i:ConsciousnessNode {id: id}) WITH i, found "
-        "OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WITH i, found, collect(p) AS past "
+        f"{past_of('i', 'found')}WITH i, found, collect(p) AS past "
         f"UNWIND (past + [i]) AS s WITH s, i, found WHERE {condition} MATCH (s)-[:HAS_TRACE]->(t) "
         "WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score "
         "WHERE score IS NOT NULL WITH s, i, score "

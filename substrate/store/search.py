@@ -19,6 +19,7 @@ from substrate.cypher.fragments import (
     felt,
     found_columns,
     link_columns,
+    past_of,
     records_of,
     tells,
     thin_columns,
@@ -152,7 +153,7 @@ _STARTS_NOW: Final = (
 def _with_records(identity: str, carried: str) -> str:
     """Keeps the rows whose memory `identity` has records in the scope, with these in the list `records`."""
     return (
-        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {findable('p')} "
+        f"{past_of(identity, carried)}WHERE {visible('p')} AND {findable('p')} "
         f"WITH {carried}, {identity}, collect(p) AS past "
         f"WITH {carried}, {identity}, "
         f"past + CASE WHEN {visible(identity)} AND {findable(identity)} THEN [{identity}] ELSE [] END AS records "

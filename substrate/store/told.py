@@ -13,7 +13,7 @@ from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import RecordName
-from substrate.cypher.fragments import fits, found_columns, link_columns, thin_columns, visible
+from substrate.cypher.fragments import fits, found_columns, link_columns, past_of, thin_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
@@ -65,7 +65,7 @@ _LINK: Final = "RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id"
 def _records(identity: str, carried: str) -> str:
     """The records `s` of a memory in the scope, for any moment; other variables stay bound."""
     return (
-        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+        f"{past_of(identity, carried)}WHERE {visible('p')} "
         f"WITH {carried}, {identity}, collect(p) AS past "
         f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS s "
         f"WITH {carried}, {identity}, s "

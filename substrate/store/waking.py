@@ -16,6 +16,7 @@ from substrate.cypher.fragments import (
     fits,
     found_columns,
     link_columns,
+    past_of,
     thin_columns,
     uncrowded_now,
     uncrowded_then,
@@ -129,7 +130,7 @@ _NOW: Final = _Time(
 )  # fmt: skip
 _THEN: Final = _Time(
     _RECORDS, _GIVEN_RECORDS, _NEW_RECORDS, _EMOTION, (_MEANING_THEN,), "LINK|PAST_LINK", "j.id IS NOT NULL",
-    f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+    f"{past_of('j', 'hop, e')}WHERE {visible('p')} "
     f"WITH hop, e, j, collect(p) AS past UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
     f"WITH hop, e, m WHERE {felt('m')}", uncrowded_then,
 )  # fmt: skip
