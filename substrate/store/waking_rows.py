@@ -1,4 +1,4 @@
-"""A row of a query of a waking, as its rules read it. Pure."""
+"""A row of a query of a waking, as its rules read it."""
 
 from __future__ import annotations
 

@@ -44,6 +44,38 @@ ORDER BY c.created_at DESC, c.memory_id
 LIMIT $limit
 RETURN c.memory_id, c.created_at, c.digest, c.receipt, c.log, c.edges, c.ends;
 
+// all_links_around
+// :params $from, $ids, $known_from, $known_to, $until
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+RETURN 'held' AS c0, s.id AS c1, held AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+WHERE held < 256
+WITH s
+MATCH (s)-[e:LINK]-(m)
+WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+    AND m.created_at < $known_to AND m.expired_at > $known_from
+WITH s, e, m
+ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
+    e.invalid_at AS c6, e.created_at AS c7, e.expired_at AS c8, m.id AS c9, m.version AS c10,
+    m.created_at AS c11, m.expired_at AS c12, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c13,
+    m.valid_at AS c14, m.invalid_at AS c15, null AS c16;
+
 // anchors_now
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL db.meta.stats()
@@ -68,11 +100,8 @@ CALL {
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
 }
-RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
-    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
-    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN mean, m.terms, m.id, m.version, m.created_at, m.expired_at,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END;
 
 // anchors_then
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -113,11 +142,8 @@ CALL {
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
 }
-RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
-    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
-    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN mean, m.terms, m.id, m.version, m.created_at, m.expired_at,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END;
 
 // answer_prediction
 // :params $at, $context, $emotion, $id, $result
@@ -1240,7 +1266,8 @@ RETURN labels.ConsciousnessNode, labels.PastVersion, labels.Trace, labels.PastTr
 // :params $known_from, $known_to, $self, $valid_from, $valid_to
 MATCH (n:ConsciousnessNode {id: $self})
 WITH n
-OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, CASE WHEN outdegree(n, 'HAD') > 0 THEN n ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, collect(p) AS past
@@ -1386,7 +1413,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -1417,7 +1445,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1437,47 +1465,8 @@ CALL {
 WITH s, i, score
 ORDER BY score DESC, s.id, s.version
 LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
-    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // doing_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -1535,7 +1524,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -2115,7 +2105,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -2147,6 +2138,12 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
 
 // felt_lately_now
 // :params $known_from, $known_to, $newest, $open, $until, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8
+UNION ALL
 MATCH (m:ConsciousnessNode)
 WHERE id(m) >= $newest AND id(m) < $until
 WITH m
@@ -2156,7 +2153,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
 WITH m
 ORDER BY m.valid_at DESC, m.id, m.version
 LIMIT 64
-RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state, m.speaker, m.unset;
+RETURN 0 AS c0, m.id AS c1, m.valid_at AS c2, m.emotion_vector AS c3, m.energy AS c4, m.goal AS c5,
+    m.resolution_state AS c6, m.speaker AS c7, m.unset AS c8;
 
 // felt_lately_then
 // :params $known_from, $known_to, $newest, $open, $until, $valid_from, $valid_to
@@ -2329,7 +2327,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -2360,7 +2359,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $felt_names, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $felt_names, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $felt_names AS name
   MATCH (s:ConsciousnessNode)
@@ -2390,47 +2389,8 @@ WITH s, i, score
 ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
     s.valid_at DESC, s.id, s.version
 LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
-    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // felt_near_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $felt_names, $first_hop, $generalised, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -2506,7 +2466,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -2657,7 +2618,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -2688,7 +2650,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -2712,47 +2674,8 @@ WITH s, i, score
 ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
     s.valid_at DESC, s.id, s.version
 LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
-    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // felt_new_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $unfiltered, $valid_from, $valid_to
@@ -2817,7 +2740,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -2848,7 +2772,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $emotion, $episodes, $felt_far, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -2871,47 +2795,8 @@ WITH s, i, score
 ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
     s.valid_at DESC, s.id, s.version
 LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
-    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // felt_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotion, $emotions_needed, $episodes, $expanded, $felt_far, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -2974,7 +2859,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -3144,6 +3030,21 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
+// given_count
+// :params $known_from, $known_to, $states, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.resolution_state IN $states AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+    AND s.created_at < $known_to AND s.expired_at > $known_from AND (s.unset IS NULL
+    OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
+    AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
+WITH count(s) AS given
+RETURN 0 AS c0, given AS c1, null AS c2;
+
 // given_felt
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 UNWIND range(0, size($given) - 1) AS place
@@ -3177,7 +3078,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -3243,7 +3145,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -3304,7 +3207,8 @@ CALL {
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
-  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WITH i, e, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -3338,7 +3242,8 @@ CALL {
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -3415,7 +3320,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -3476,7 +3382,8 @@ CALL {
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
-  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WITH i, e, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -3510,7 +3417,8 @@ CALL {
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -3596,7 +3504,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -3641,7 +3550,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -3703,7 +3613,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -3822,7 +3733,8 @@ CALL {
   MATCH (i:ConsciousnessNode)
   WHERE i.id IN $entities
   WITH i
-  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+  WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH i, collect(p) AS past
@@ -3976,7 +3888,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -4037,7 +3950,8 @@ CALL {
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
-  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WITH i, e, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -4071,7 +3985,8 @@ CALL {
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -4824,7 +4739,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -4855,7 +4771,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $energy, $episodes, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $recent_from, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -4876,47 +4792,8 @@ WITH s, i, score
 ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
     s.energy DESC, s.id, s.version
 LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
-    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // like_in_energy_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $energy, $episodes, $expanded, $first_hop, $generalised, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -4975,7 +4852,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -5120,10 +4998,10 @@ WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
 WHERE held < 256
 WITH s
 MATCH (s)-[e:LINK]-(m)
-WHERE (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND e.valid_at < $until AND e.invalid_at > $from
-    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at < $until
-    AND m.invalid_at > $from AND m.created_at < $known_to AND m.expired_at > $known_from
-    AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+    AND m.created_at < $known_to AND m.expired_at > $known_from AND (e.unset IS NULL
+    OR NOT e.unset STARTS WITH 'goal,') AND m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
     AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -5507,7 +5385,8 @@ RETURN min(at);
 UNWIND $ids AS id
 MATCH (i:ConsciousnessNode {id: id})
 WITH i
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
@@ -5646,7 +5525,8 @@ RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 200);
 // :params $ids, $known_from, $known_to, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
@@ -5793,6 +5673,12 @@ RETURN count(a);
 
 // offered_work
 // :params $characters, $links, $memories, $now, $open, $states, $work
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15
+UNION ALL
 MATCH (x:ConsciousnessNode)
 WHERE x.resolution_state IN $states AND x.expired_at = $open AND x.valid_at + 0 <= $now
     AND x.invalid_at > $now
@@ -5804,10 +5690,11 @@ WITH x, e, o
 WHERE e.relation_type IN $work AND e.expired_at = $open AND e.valid_at <= $now AND e.invalid_at > $now
 WITH DISTINCT x, e, o
 LIMIT $links
-RETURN x.id, x.name, x.speaker, left(x.description, $characters), x.resolution_state, x.valid_at, e.id,
-    e.relation_type, e.resolution_state, startNode(e).id, o.id, o.name, o.speaker,
-    left(o.description, $characters), CASE WHEN o.expired_at = $open
-    AND o.invalid_at > $now THEN coalesce(o.resolution_state, '') ELSE 'resolved' END;
+RETURN 0 AS c0, x.id AS c1, x.name AS c2, x.speaker AS c3, left(x.description, $characters) AS c4,
+    x.resolution_state AS c5, x.valid_at AS c6, e.id AS c7, e.relation_type AS c8, e.resolution_state AS c9,
+    startNode(e).id AS c10, o.id AS c11, o.name AS c12, o.speaker AS c13,
+    left(o.description, $characters) AS c14, CASE WHEN o.expired_at = $open
+    AND o.invalid_at > $now THEN coalesce(o.resolution_state, '') ELSE 'resolved' END AS c15;
 
 // open_links
 // :params $all, $ids, $limit, $open, $scanned, $valid_from, $valid_to, $work
@@ -6312,7 +6199,8 @@ WHERE links > 0
 WITH n
 ORDER BY links DESC, n.id
 LIMIT 64
-OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, CASE WHEN outdegree(n, 'HAD') > 0 THEN n ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, collect(p) AS past
@@ -6324,7 +6212,8 @@ MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
 WHERE e.relation_type <> 'SAID_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
     AND e.created_at < $known_to AND e.expired_at > $known_from AND j.id <> n.id
 WITH DISTINCT n, name, aliases, j
-OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WITH n, name, aliases, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, name, aliases, j, collect(p) AS past
@@ -6366,6 +6255,11 @@ LIMIT $rows
 RETURN max(id(i)), count(i);
 
 // places_now
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2
+UNION ALL
 CALL db.meta.stats()
 YIELD nodeCount
 UNWIND [1, 4, 16, 64, 256] AS wide
@@ -6378,7 +6272,7 @@ CALL {
   LIMIT 1000
   RETURN count(n) AS held
 }
-RETURN first, held;
+RETURN 0 AS c0, first AS c1, held AS c2;
 
 // places_of_label
 // :params $first, $label, $rows
@@ -6956,7 +6850,8 @@ RETURN s.id, s.version, s.name, s.created_at, s.expired_at, coalesce(s.closed_re
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
@@ -7450,7 +7345,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -7495,7 +7391,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -7557,7 +7454,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -7835,7 +7733,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -7880,7 +7779,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -7942,7 +7842,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -8290,7 +8191,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -8335,7 +8237,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -8397,7 +8300,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -8663,7 +8567,8 @@ CALL {
   WITH one[0] AS id, collect(one) AS found
   MATCH (i:ConsciousnessNode {id: id})
   WITH i, found
-  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+  WITH found, i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WITH i, found, collect(p) AS past
   UNWIND (past + [i]) AS s
   WITH s, i, found
@@ -8729,7 +8634,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -8774,7 +8680,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -8836,7 +8743,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9116,7 +9024,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9161,7 +9070,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9223,7 +9133,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9503,7 +9414,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9548,7 +9460,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9610,7 +9523,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9899,7 +9813,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -9944,7 +9859,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -10006,7 +9922,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -10295,7 +10212,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -10340,7 +10258,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -10402,7 +10321,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -10570,9 +10490,22 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
-OPTIONAL MATCH (i)-[e:LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
-    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH collect([i, m, said]) AS candidates
+CALL {
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  RETURN i, m, said, null AS e, null AS o
+  UNION ALL
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500
+  MATCH (i)-[e:LINK]-(o)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  RETURN i, m, said, e, o
+}
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
     collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
@@ -10815,7 +10748,8 @@ CALL {
   RETURN i
 }
 WITH DISTINCT i, asserted
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH asserted, i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH asserted, i, collect(p) AS past
@@ -10830,9 +10764,22 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
-OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
-    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH collect([i, m, said]) AS candidates
+CALL {
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  RETURN i, m, said, null AS e, null AS o
+  UNION ALL
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500
+  MATCH (i)-[e:LINK|PAST_LINK]-(o)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  RETURN i, m, said, e, o
+}
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
     collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
@@ -11010,9 +10957,22 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
-OPTIONAL MATCH (i)-[e:LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
-    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH collect([i, m, said]) AS candidates
+CALL {
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  RETURN i, m, said, null AS e, null AS o
+  UNION ALL
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500
+  MATCH (i)-[e:LINK]-(o)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  RETURN i, m, said, e, o
+}
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
     collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
@@ -11224,7 +11184,8 @@ CALL {
   RETURN i
 }
 WITH DISTINCT i, asserted
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH asserted, i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH asserted, i, collect(p) AS past
@@ -11239,9 +11200,22 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
-OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
-WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at + 0 < $valid_to
-    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH collect([i, m, said]) AS candidates
+CALL {
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  RETURN i, m, said, null AS e, null AS o
+  UNION ALL
+  WITH candidates
+  UNWIND candidates AS one
+  WITH one[0] AS i, one[1] AS m, one[2] AS said
+  WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500
+  MATCH (i)-[e:LINK|PAST_LINK]-(o)
+  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  RETURN i, m, said, e, o
+}
 WITH i, m, said, collect(DISTINCT o.id) AS others,
     collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
     collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
@@ -11523,7 +11497,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -11584,7 +11559,8 @@ CALL {
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
-  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WITH i, e, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -11618,7 +11594,8 @@ CALL {
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -11698,7 +11675,8 @@ CALL {
   RETURN n
 }
 WITH DISTINCT n
-OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, CASE WHEN outdegree(n, 'HAD') > 0 THEN n ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, collect(p) AS past
@@ -11711,7 +11689,8 @@ MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
 WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from AND j.id <> n.id AND j.node_type <> 'Generalisation'
 WITH DISTINCT n, was, j
-OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WITH n, was, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH n, was, j, collect(p) AS past
@@ -11777,7 +11756,8 @@ ORDER BY m.id, m.version;
 // :params $ids, $known_from, $known_to, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
@@ -11971,7 +11951,8 @@ CALL {
   RETURN i
 }
 WITH DISTINCT i
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
@@ -12002,7 +11983,8 @@ ORDER BY m.id, m.version;
 // :params $ids, $known_from, $known_to, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past
@@ -12140,7 +12122,8 @@ MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
 WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
     AND e.expired_at > $known_from
 WITH DISTINCT j
-OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WITH j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH j, collect(p) AS past
@@ -12227,6 +12210,30 @@ ORDER BY s.at DESC, s.id DESC
 LIMIT $rows
 RETURN s.id, s.at, s.data;
 
+// strongest_all_links_around
+// :params $from, $ids, $known_from, $known_to, $until
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s
+MATCH (s)-[e:LINK]-(m)
+WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+    AND m.created_at < $known_to AND m.expired_at > $known_from
+WITH s, e, m
+ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+LIMIT 24
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
+    e.invalid_at AS c6, e.created_at AS c7, e.expired_at AS c8, m.id AS c9, m.version AS c10,
+    m.created_at AS c11, m.expired_at AS c12, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c13,
+    m.valid_at AS c14, m.invalid_at AS c15, null AS c16;
+
 // strongest_links_around
 // :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
 MATCH (g:SubstrateMeta {key: 'stamp'})
@@ -12240,10 +12247,10 @@ MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s
 MATCH (s)-[e:LINK]-(m)
-WHERE (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND e.valid_at < $until AND e.invalid_at > $from
-    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at < $until
-    AND m.invalid_at > $from AND m.created_at < $known_to AND m.expired_at > $known_from
-    AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+    AND m.created_at < $known_to AND m.expired_at > $known_from AND (e.unset IS NULL
+    OR NOT e.unset STARTS WITH 'goal,') AND m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
     AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
@@ -12504,7 +12511,8 @@ MATCH (j:ConsciousnessNode)
 WHERE id(j) = place
 WITH i, j
 WHERE j.episode_id = i.episode_id
-OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WITH i, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, j, collect(p) AS past
@@ -12535,6 +12543,39 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
+// told_after_thin
+// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $others, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6
+UNION ALL
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i
+UNWIND range(id(i) + 1, id(i) + 100) AS place
+MATCH (j:ConsciousnessNode)
+WHERE id(j) = place
+WITH i, j
+WHERE j.episode_id = i.episode_id
+WITH i, j, j AS s
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+WITH i, j, s
+WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+WITH i, j, s
+ORDER BY id(j), s.version
+WITH i, collect(s)[..8] AS said
+UNWIND said AS m
+RETURN 0 AS c0, i.id AS c1, m.id AS c2, m.version AS c3, m.created_at AS c4, m.expired_at AS c5,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c6;
+
 // told_by
 // :params $ids
 MATCH (n:ConsciousnessNode)
@@ -12547,13 +12588,19 @@ RETURN r.name, left(r.description, 4000), r.tags;
 
 // told_earlier
 // :params $ids, $known_from, $known_to, $open, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3
+UNION ALL
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
 MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.created_at < $known_to AND p.valid_at < $valid_to AND NOT (p.valid_at + 0 < $valid_to
     AND p.invalid_at > $valid_from AND p.created_at < $known_to AND p.expired_at > $known_from)
-RETURN i.id, min(p.valid_at), max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END);
+WITH i, min(p.valid_at) AS begun, max(CASE WHEN p.resolution_state IN $open THEN 1 ELSE 0 END) AS was_open
+RETURN 0 AS c0, i.id AS c1, begun AS c2, was_open AS c3;
 
 // told_lately_now
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
@@ -12683,6 +12730,50 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
+// told_lately_thin
+// :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $newest, $node_types, $open, $others, $sources, $speakers, $unfiltered, $until, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5
+UNION ALL
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $open
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.description <> ''
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 60
+  RETURN s
+  UNION ALL
+  MATCH (s:ConsciousnessNode)
+  WHERE id(s) >= $newest AND id(s) < $until
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.description <> ''
+      AND NOT toLower(coalesce(s.speaker, '')) IN $others AND (s.node_type <> 'Generalisation'
+      OR $generalised) AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  ORDER BY s.valid_at DESC, s.id, s.version
+  LIMIT 60
+  RETURN s
+}
+WITH DISTINCT s AS m
+RETURN 0 AS c0, m.id AS c1, m.version AS c2, m.created_at AS c3, m.expired_at AS c4,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c5;
+
 // told_solved_now
 // :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
@@ -12724,7 +12815,8 @@ WITH i
 MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
 WHERE e.relation_type = 'RESOLVED_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
     AND e.created_at < $known_to AND e.expired_at > $known_from
-OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WITH e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH e, j, collect(p) AS past
@@ -12751,6 +12843,35 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// told_solved_thin
+// :params $began_from, $began_to, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+UNION ALL
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i
+MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH i, e, j, j AS s
+WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+WITH i, e, j, s
+WHERE (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+WITH i, e, s AS m
+RETURN 0 AS c0, i.id AS c1, startNode(e).id AS c2, endNode(e).id AS c3, e.id AS c4, e.version AS c5,
+    e.created_at AS c6, e.expired_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
+    m.expired_at AS c11, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c12, e.valid_at AS c13;
 
 // trace
 // :params $dimension, $model, $open, $rows
@@ -13219,7 +13340,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -13250,7 +13372,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -13274,47 +13396,8 @@ WITH s, i, min(score) AS score
 ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
     score, s.id, s.version
 LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
-    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // unresolved_by_words_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -13379,7 +13462,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -13598,7 +13682,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -13629,7 +13714,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
-// :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
+// :params $began_from, $began_to, $episodes, $far, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $near, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -13672,47 +13757,8 @@ WITH s, i, min(score) AS score
 ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
     score, s.id, s.version
 LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
-  WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
-      AND e.expired_at > $known_from AND j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
-      AND j.created_at < $known_to AND j.expired_at > $known_from
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  WITH hop, e, j AS m
-  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
-      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND (size($speakers) = 0 OR m.speaker IN $speakers)
-      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
-      AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
-    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
-    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
-    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
-    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
-    1000) + '' + toString(size(m.description)) END, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
-    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
-    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
-    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // unresolved_then
 // :params $began_from, $began_to, $beside_since, $beside_states, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
@@ -13759,7 +13805,8 @@ CALL {
   WITH one[0] AS id, collect(one) AS found
   MATCH (i:ConsciousnessNode {id: id})
   WITH i, found
-  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+  WITH found, i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WITH i, found, collect(p) AS past
   UNWIND (past + [i]) AS s
   WITH s, i, found
@@ -13801,7 +13848,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH hop, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from
   WITH hop, e, j, collect(p) AS past
@@ -14046,7 +14094,8 @@ UNWIND $near AS one
 WITH one[0] AS id, collect(one) AS found
 MATCH (i:ConsciousnessNode {id: id})
 WITH i, found
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH found, i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WITH i, found, collect(p) AS past
 UNWIND (past + [i]) AS s
 WITH s, i, found
@@ -14085,7 +14134,8 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH i, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -14146,7 +14196,8 @@ CALL {
   WHERE ever < 64 OR held < 64
   UNWIND ways AS way
   WITH b, way[0] AS i, way[1] AS e
-  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WITH i, e, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -14180,7 +14231,8 @@ CALL {
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND (e.unset IS NULL OR NOT e.unset STARTS WITH 'goal,') AND j.id <> i.id
   WITH i, b, e, j
-  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WITH i, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
   WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND size([emotion IN $required_emotions WHERE emotion IN p.emotions]) >= $emotions_needed
@@ -14328,11 +14380,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
-RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
-    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
-    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
+RETURN ways, m.terms, m.id, m.version, m.created_at, m.expired_at,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END
 ORDER BY m.id, m.version;
 
 // walk_then
@@ -14431,7 +14480,8 @@ CALL {
   RETURN i, null AS way
 }
 WITH i, string.join(collect(DISTINCT way), '|') AS ways
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH ways, i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH ways, i, collect(p) AS past
@@ -14444,12 +14494,32 @@ WHERE (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
-RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
-    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity,
-    m.abstraction, m.step, m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset
+RETURN ways, m.terms, m.id, m.version, m.created_at, m.expired_at,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END
 ORDER BY m.id, m.version;
+
+// whole_former
+// :params $wanted
+UNWIND $wanted AS one
+MATCH (n:ConsciousnessNode {id: one[0]})
+WITH one, n
+MATCH (n)-[:HAD]->(m:PastVersion)
+WHERE m.version = one[1]
+RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// whole_memories
+// :params $ids
+MATCH (m:ConsciousnessNode)
+WHERE m.id IN $ids
+RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
+    m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // word_counts
 // :params $words
@@ -14477,7 +14547,8 @@ RETURN i.id, m.name, m.speaker, left(coalesce(m.description, ''), 1000);
 // :params $ids, $known_from, $known_to, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
     AND p.expired_at > $known_from
 WITH i, collect(p) AS past

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemas.memory import Level
+from substrate.connection.record_cache import Record
 from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.store.association import (
     AnchorPath,
@@ -14,27 +15,27 @@ from substrate.store.association import (
 )
 
 COLUMNS = {"id": "m", "node_type": "Memory", "name": "m", "energy": "0.5", "confidence": "0.5"}
-MEMORY = [COLUMNS.get(column, 0 if column.endswith("_at") else None) for column in NODE_COLUMNS]
+MEMORY = Record([COLUMNS.get(column, 0 if column.endswith("_at") else None) for column in NODE_COLUMNS])
 
 
 def test_an_anchor_has_the_length_that_was_stored() -> None:
-    first, second = read_anchors([[4.5, 7, *MEMORY], [4.5, None, *MEMORY]], Level.N1)
+    first, second = read_anchors([[4.5, 7, MEMORY], [4.5, None, MEMORY]], Level.N1)
     assert (first.memory.node_id, first.terms, second.terms) == ("m", 7, None)
     assert (first.memory.retrieval_source, first.paths) == ("association", ())
 
 
 def test_the_mean_length_stands_in_every_row_and_is_none_where_nothing_is_measured() -> None:
-    assert read_mean_terms([[4.5, 7, *MEMORY]]) == 4.5
-    assert read_mean_terms([[None, 7, *MEMORY]]) is None
+    assert read_mean_terms([[4.5, 7, MEMORY]]) == 4.5
+    assert read_mean_terms([[None, 7, MEMORY]]) is None
     assert read_mean_terms([]) is None
 
 
 def test_paths_come_nearest_first_whatever_ids_the_anchors_have() -> None:
-    (walked,) = read_walk([["2b|1turn-7|12", 3, *MEMORY]], Level.N1)
+    (walked,) = read_walk([["2b|1turn-7|12", 3, MEMORY]], Level.N1)
     assert walked.paths == (AnchorPath(1, "2"), AnchorPath(1, "turn-7"), AnchorPath(2, "b"))
-    (tagged,) = read_walk([["m12|1m|m3", 3, *MEMORY]], Level.N1)
+    (tagged,) = read_walk([["m12|1m|m3", 3, MEMORY]], Level.N1)
     assert (tagged.paths, tagged.made) == ((AnchorPath(1, "m"),), (3, 12))
-    (alone,) = read_walk([[None, 3, *MEMORY]], Level.N1)
+    (alone,) = read_walk([[None, 3, MEMORY]], Level.N1)
     assert alone.paths == ()
 
 
