@@ -150,7 +150,7 @@ def _bm25(hit: Hit, query: QueryTerms) -> float:
 def _with_words(hit: Hit, score: float, query_stems: frozenset[str]) -> Hit:
     if not score and not hit.words:
         return hit
-    boosted = not hit.label_stems.isdisjoint(query_stems)
+    boosted = score > 0.0 and not hit.label_stems.isdisjoint(query_stems)
     return replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
 
 

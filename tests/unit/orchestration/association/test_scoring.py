@@ -127,7 +127,7 @@ def test_support_comes_over_the_shortest_link_of_each_anchor_and_over_tags_of_ot
     weight = found.bridges[garden].weight
     expected = LINK_SHARES[0] * 1.0 + LINK_SHARES[1] * 0.5 + TAG_SHARE * weight
     assert result.support == pytest.approx(expected, abs=1e-6)
-    assert result.score == result.support == result.memory.relevance_score
+    assert result.score == result.support
     assert (result.around, result.bridges) == (("best", "next"), ("#garden",))
 
 
