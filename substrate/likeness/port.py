@@ -15,8 +15,7 @@ from schemas.errors import Fault
 from substrate.connection.pool import Command, Connection
 from substrate.likeness import elements
 from substrate.likeness.elements import Near, Role, Search, Vector, join_name
-from substrate.likeness.exact_scan import ExactScan
-from substrate.likeness.vector_index import VectorIndex
+from substrate.likeness.vector_index import ExactScan, VectorIndex
 from substrate.likeness.vector_sets import VectorSets, addition
 
 __all__ = ["Near", "Role", "Search", "Vector"]

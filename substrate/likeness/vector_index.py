@@ -1,4 +1,8 @@
-"""Vectors in a vector index of the graph. The engine keeps it in step, and builds it anew at every start."""
+"""The nearest vectors by the graph itself: by its vector index, or by comparing all of them.
+
+The engine keeps an index in step, and builds it anew at every start. All are compared while vector sets are filled,
+or cannot be used.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +47,46 @@ class VectorIndex(NamedTuple):
         query = NEAREST_PASSAGES
         if search.role is Role.MEMORIES:
             query = NEAREST_OPEN if search.open_only else NEAREST
+        header = parameters({"k": search.k, "embedding": [float(number) for number in search.embedding]})
+        rows = await self.connection.read(self.graph, query, header)
+        return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]
+
+
+_DISTANCE: Final = (
+    "WHERE t.embedding IS NOT NULL WITH t, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score "
+    "ORDER BY score LIMIT $k "
+)
+_SCAN_ROW: Final = "RETURN id, digest, score ORDER BY score LIMIT $k"
+
+SCAN_OPEN: Final = Query(
+    "scan_open",
+    f"MATCH (t:Trace) {_DISTANCE}MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) "
+    f"WITH s.id AS id, coalesce(t.digest, '') AS digest, score {_SCAN_ROW}",
+)
+SCAN_ALL: Final = Query(
+    "scan_all",
+    f"CALL {{ MATCH (t:Trace) {_DISTANCE}RETURN t, score UNION ALL MATCH (t:PastTrace) {_DISTANCE}"
+    "RETURN t, score } WITH t, score ORDER BY score LIMIT $k MATCH (s)-[:HAS_TRACE]->(t) "
+    f"WITH DISTINCT s.id AS id, coalesce(t.digest, '') AS digest, score {_SCAN_ROW}",
+)
+SCAN_PASSAGES: Final = Query(
+    "scan_passages",
+    f"MATCH (t:PassageTrace) {_DISTANCE}MATCH (q:Passage)-[:HAS_TRACE]->(t) "
+    f"WITH q.memory_id AS id, q.handle AS digest, score {_SCAN_ROW}",
+)
+
+
+class ExactScan(NamedTuple):
+    """All vectors of a graph, one by one: about a millisecond for a thousand."""
+
+    connection: Connection
+    graph: str
+
+    async def nearest(self, search: Search) -> list[Near]:
+        """The nearest vectors, nearest first. Raises as `Connection.read` does."""
+        query = SCAN_PASSAGES
+        if search.role is Role.MEMORIES:
+            query = SCAN_OPEN if search.open_only else SCAN_ALL
         header = parameters({"k": search.k, "embedding": [float(number) for number in search.embedding]})
         rows = await self.connection.read(self.graph, query, header)
         return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]

@@ -28,8 +28,6 @@ SMALL_ON_PURPOSE = {
     "api.client.stream_calls": "the calls on streams stand together",
     "substrate.inference.embeddings.openai_client": "imported only when the settings choose it",
     "substrate.inference.language.openai_client": "imported only when the settings choose it",
-    "substrate.likeness.vector_index": "one of two adapters of a port",
-    "substrate.likeness.exact_scan": "what answers where an adapter cannot",
     "api.service": "builds the service without the command line",
     "orchestration.upkeep.jobs.registry": "the table of jobs, to which each job adds one line",
 }
