@@ -1,7 +1,7 @@
 """The nearest vectors by the graph itself: by its vector index, or by comparing all of them.
 
-The engine keeps an index in step, and builds it anew at every start. All are compared while vector sets are filled,
-or cannot be used.
+The engine keeps an index in step, and builds it anew at every start. All are compared while vector sets are
+filled, or cannot be used.
 """
 
 from __future__ import annotations
