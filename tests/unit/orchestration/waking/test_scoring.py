@@ -21,6 +21,7 @@ from orchestration.waking.resolutions import Resolution, find_resolutions, pass_
 from orchestration.waking.scoring import (
     SPREAD_SHARE,
     Answer,
+    WakingRow,
     WakingState,
     activate,
     discovery_energy,
@@ -39,7 +40,6 @@ from schemas.memory import GraphKey, Level
 from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store.waking_rows import WakingRow
 from tests.builders import a_link, a_memory, key, stored_link, stored_row
 
 N1 = Level.N1

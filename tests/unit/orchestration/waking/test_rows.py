@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from orchestration.waking.scoring import WakingRow
 from schemas.memory import Level
-from substrate.store.waking_rows import WakingRow
 from tests.builders import stored_link, stored_row
 
 
