@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,6 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
-from substrate.connection.parameters import parameters
 
 CLIENTS = (1, 4, 16)
 TURNS = 10_240
@@ -93,6 +93,11 @@ async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
     )
 
 
+async def send_bare(asked: Sequence[QueryRequest]) -> None:
+    """Send the six queries of a question at once, with the searches for what is near that some of them begin with."""
+    await asyncio.gather(*(one.target.graph.read(one.query, **one.values) for one in asked))
+
+
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:
     """Return the duration of a call in milliseconds."""
     begun = time.perf_counter()
@@ -106,12 +111,7 @@ async def floor_and_whole(questions: Sequence[Question], rt: Runtime) -> Figures
     stages: dict[str, list[float]] = {}
     for question in questions:
         asked = await prepared(question, rt)
-        texts = [(one.target.graph.name, one.query, parameters(one.values)) for one in asked]
-
-        async def bare(texts: Sequence[Any] = texts) -> None:
-            await asyncio.gather(*(rt.deps.connection.read(*text) for text in texts))
-
-        floor.append(await timed(bare))
+        floor.append(await timed(partial(send_bare, asked)))
         begun = time.perf_counter()
         stream = await retrieval.retrieve_consciousness_context(question.intention(), rt.deps, now())
         whole.append((time.perf_counter() - begun) * 1000)

@@ -14,6 +14,7 @@ import asyncio
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,20 @@ async def bare(parts: Any, rt: Any, citizen: str, text: str) -> dict[str, Any]:
     """Send the six queries of a question at once, without what makes a stream of them."""
     latency = parts.latency
     asked = await latency.prepared(latency.Question(citizen, text), rt)
-    if hasattr(latency, "parameters"):
-        texts = [(one.target.graph.name, one.query, latency.parameters(one.values)) for one in asked]
+    if hasattr(latency, "send_bare"):
+        send = latency.send_bare(asked)
     else:
-        texts = [(one.graph, one.query, latency.six_queries.header(one)) for one in asked]
+        send = asyncio.gather(*(rt.deps.connection.read(*words) for words in map(partial(encode, latency), asked)))
     begun = time.perf_counter()
-    await asyncio.gather(*(rt.deps.connection.read(*one) for one in texts))
+    await send
     return {"ms": (time.perf_counter() - begun) * 1000, "queries": len(texts)}
+
+
+def encode(latency: Any, one: Any) -> tuple[Any, ...]:
+    """A query of an older checkout: its graph, its text and its encoded parameters."""
+    if hasattr(latency, "parameters"):
+        return one.target.graph.name, one.query, latency.parameters(one.values)
+    return one.graph, one.query, latency.six_queries.header(one)
 
 
 async def answer(line: str, parts: Any, rt: Any) -> dict[str, Any]:
