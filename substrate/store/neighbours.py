@@ -7,6 +7,7 @@ holds at a moment is decided by its times, so an answer serves every later momen
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -57,20 +58,20 @@ _LINK_ROW: Final = _row(
 class Texts(NamedTuple):
     """`around`: the state of the graph; how many links each memory has; the links of those that have fewer than
     `CROWD`. `strongest`: the strongest links of one memory. `kind`: the parameters on which both hang, where there
-    are no filters."""
+    are no filters. `shared`: those that they take of a search; what it looks for itself is none of them."""
 
     around: Query
     strongest: Query
     kind: tuple[str, ...]
+    shared: frozenset[str]
 
 
 def _texts(name: str, links: str, kind: tuple[str, ...]) -> Texts:
     small = f"{_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {links} {_LINK_ROW}"
-    return Texts(
-        Query(f"{name}_around", f"{_SEEN} UNION ALL {_HELD} UNION ALL {small}"),
-        Query(f"strongest_{name}_around", f"{_SEEN} UNION ALL {_OF} {links} LIMIT {STRONGEST} {_LINK_ROW}"),
-        kind,
-    )
+    around = Query(f"{name}_around", f"{_SEEN} UNION ALL {_HELD} UNION ALL {small}")
+    strongest = f"{_SEEN} UNION ALL {_OF} {links} LIMIT {STRONGEST} {_LINK_ROW}"
+    shared = frozenset(re.findall(r"\$(\w+)", around.text)) - {"ids", "from", "until"}
+    return Texts(around, Query(f"strongest_{name}_around", strongest), kind, shared)
 
 
 WALKED: Final = _texts("links", _LINKS, _KIND)
@@ -127,7 +128,7 @@ class Neighbours:
     ) -> None:
         self._graph, self._reads, self.now = graph, reads, now
         self._texts = texts
-        self._values = {**values, "from": now, "until": AFTER_ALL}
+        self._values = {**{name: values[name] for name in texts.shared}, "from": now, "until": AFTER_ALL}
         self._kind: Hashable = None
         if values["unfiltered"] and not values["emotions_needed"]:
             self._kind = (texts.around.name, *(values[name] for name in texts.kind))
