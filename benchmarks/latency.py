@@ -41,7 +41,7 @@ from benchmarks.synthetic import World, build
 from orchestration import retrieval
 from orchestration.entity_extraction import extract
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.execution import QueryRequest
+from orchestration.graph_queries.execution import QueryRequest, find_starts
 from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.ingestion.formats import ParsedFiles, parse
 from orchestration.ingestion.formats.files import read_files
@@ -94,8 +94,8 @@ async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
 
 
 async def send_bare(asked: Sequence[QueryRequest]) -> None:
-    """Send the six queries of a question at once, with the searches for what is near that some of them begin with."""
-    await asyncio.gather(*(one.target.graph.read(one.query, **one.values) for one in asked))
+    """Send the six queries of a question at once, with the searches for what is near that they begin with."""
+    await asyncio.gather(*(find_starts(one.target, one.query, one.values) for one in asked))
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

@@ -36,7 +36,7 @@ async def bare(parts: Any, rt: Any, citizen: str, text: str) -> dict[str, Any]:
         send = asyncio.gather(*(rt.deps.connection.read(*words) for words in map(partial(encode, latency), asked)))
     begun = time.perf_counter()
     await send
-    return {"ms": (time.perf_counter() - begun) * 1000, "queries": len(texts)}
+    return {"ms": (time.perf_counter() - begun) * 1000, "queries": len(asked)}
 
 
 def encode(latency: Any, one: Any) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import GraphRecords
 from substrate.graphs.graph import GraphTarget, Query
-from substrate.store import search, waking
+from substrate.store import near_memories, search, waking
 
 GRACE_SECONDS = 0.25
 
@@ -204,9 +204,8 @@ async def _in_time(target: GraphTarget, send: Callable[[], Awaitable[None]]) -> 
 
 
 async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
-    graph = request.target.graph
     if request.reading is None:
-        rows = await graph.read(request.query, **request.values)
+        rows = await find_starts(request.target, request.query, request.values)
     else:
         rows = await request.reading(request.target, request.values)
     again = False
@@ -214,5 +213,12 @@ async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
         if search.count_starts(rows) >= request.wanted:
             break
         again = True
-        rows = await graph.read(query, **values)
+        rows = await find_starts(request.target, query, values)
     return rows, again
+
+
+async def find_starts(target: GraphTarget, query: Query, values: Mapping[str, Any]) -> list[Row]:
+    """The rows of one query of a graph, before anything is followed. Raises as `Graph.read` does."""
+    if query is search.NOW.nearest:
+        return await near_memories.find_nearest(target, values)
+    return await target.graph.read(query, **values)

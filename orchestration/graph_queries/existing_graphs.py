@@ -11,8 +11,10 @@ from orchestration.graph_queries.recall import Recall
 from schemas.errors import Fault, StoreTimeout
 from schemas.memory import GraphKey, Level, collective_of
 from schemas.temporal import Instant, Scope
+from substrate.connection.kept_reads import GraphState
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
+from substrate.graphs.registry import Stamp
 from substrate.store import reader
 from substrate.text import count_of
 
@@ -49,7 +51,8 @@ async def open_plain_view(
 ) -> View:
     """The same without a note on what became known later."""
     existing = await _existing(citizen_id, graphs, deps)
-    found = await asyncio.gather(*(_open_target(key, graph, scope, now) for key, graph in existing.items()))
+    opening = (_open_target(key, *found, scope, now=now) for key, found in existing.items())
+    found = await asyncio.gather(*opening)
     targets = {target.key: target for target in found}
     unknown = Level.N1 in graphs and Level.N1 not in targets
     notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []
@@ -88,16 +91,26 @@ def describe_learned_later(count: int) -> str:
     )
 
 
-async def _open_target(key: GraphKey, graph: Graph, scope: Scope, now: Instant) -> GraphTarget:
-    """The graph with its past side where that is needed, and with what is kept of it for the present."""
+async def _open_target(
+    key: GraphKey, graph: Graph, stamp: Stamp | None, scope: Scope, *, now: Instant
+) -> GraphTarget:
+    """The graph with its past side where that is needed, and with what is kept of it for the present.
+
+    `stamp`: that of the graph, where it was read just now.
+    """
     if not _is_now(scope, now):
         return GraphTarget(key, graph, past=True)
     try:
-        situation = await reader.read_situation(graph)
+        situation = await reader.read_situation(graph) if stamp is None else _situation(stamp)
     except (StoreTimeout, Fault):
         return GraphTarget(key, graph, past=True)
     past = now < situation.pending_until
     return GraphTarget(key, graph, past, graph.kept(situation.state), situation.feedback_at)
+
+
+def _situation(stamp: Stamp) -> reader.Situation:
+    state = GraphState(stamp.clock, stamp.shifts, stamp.created_at, stamp.generation)
+    return reader.Situation(stamp.pending_until, stamp.feedback_at, state)
 
 
 def _is_now(scope: Scope, now: Instant) -> bool:
@@ -119,8 +132,15 @@ async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
         return True
 
 
-async def _existing(citizen_id: str, graphs: Sequence[GraphKey], deps: Deps) -> dict[GraphKey, Graph]:
+type _Found = tuple[Graph, Stamp | None]
+"""A graph that exists, and its stamp where it was read just now."""
+
+
+async def _existing(citizen_id: str, graphs: Sequence[GraphKey], deps: Deps) -> dict[GraphKey, _Found]:
     names = {key: graph_name(key, citizen_id) for key in graphs}
     unsure = [name for name in names.values() if not deps.graphs.is_open(name)]
-    exists = dict(zip(unsure, await asyncio.gather(*map(deps.graphs.for_reading, unsure)), strict=True))
-    return {key: deps.graph(name) for key, name in names.items() if exists.get(name, True)}
+    absent = await deps.graphs.find_absent(unsure)
+    present = [name for name in unsure if name not in absent]
+    stamps = dict(zip(present, await asyncio.gather(*map(deps.graphs.open, present)), strict=True))
+    absent |= {name for name, stamp in stamps.items() if stamp is None}
+    return {key: (deps.graph(name), stamps.get(name)) for key, name in names.items() if name not in absent}

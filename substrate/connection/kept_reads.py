@@ -32,40 +32,51 @@ class GraphState(NamedTuple):
         return cls(**values) if values else None
 
 
-class Reads:
-    """What is kept of one graph in one state; `state` is None where it is not known, and it is kept for nobody."""
+type _Kept = tuple[Any, int]
+"""A value, and its bytes by estimate."""
 
-    __slots__ = ("_keeper", "_values", "bytes", "state")
+
+class Reads:
+    """What is kept of one graph in one state; `state` is None where it is not known, and it is kept for nobody.
+
+    What hangs on one memory and its links is kept about that memory; all else hangs on the graph as a whole.
+    """
+
+    __slots__ = ("_keeper", "_of", "bytes", "state")
 
     def __init__(self, state: GraphState | None, keeper: KeptReads | None = None) -> None:
         self.state = state
         self.bytes = 0
         self._keeper = keeper
-        self._values: dict[Hashable, Any] = {}
+        self._of: dict[str | None, dict[Hashable, _Kept]] = {}
 
-    def get(self, key: Hashable) -> Any:
-        """What is kept under the key, or None."""
-        value = self._values.get(key)
+    def get(self, key: Hashable, *, about: str | None = None) -> Any:
+        """What is kept under the key about a memory, or about the graph; or None."""
+        kept = self._of.get(about, _NOTHING).get(key)
         if self._keeper is not None:
-            if value is None:
+            if kept is None:
                 self._keeper.misses += 1
             else:
                 self._keeper.hits += 1
-        return value
+        return None if kept is None else kept[0]
 
-    def keep(self, key: Hashable, value: Any, size: int) -> None:
+    def keep(self, key: Hashable, value: Any, size: int, *, about: str | None = None) -> None:
         """Keep a value of about so many bytes, which nobody may change afterwards."""
-        if key not in self._values and self._keeper is not None:
-            self.bytes += size
-            self._values[key] = value
-            self._keeper.add_bytes(size)
-        else:
-            self._values[key] = value
+        own = self._of.setdefault(about, {})
+        former = own.get(key)
+        own[key] = value, size
+        if self._keeper is not None:
+            more = size - (former[1] if former is not None else 0)
+            self.bytes += more
+            self._keeper.add_bytes(more)
 
     def drop(self) -> None:
         """Keep nothing more of what is kept so far."""
-        self._values.clear()
+        self._of.clear()
         self.bytes, self._keeper = 0, None
+
+
+_NOTHING: Final[Mapping[Hashable, _Kept]] = {}
 
 
 class KeptReads:

@@ -118,6 +118,14 @@ def past_of(identity: str, carried: str) -> str:
     )
 
 
+def lasting(name: str) -> str:
+    """The condition that the record is known in the scope, and holds at `$from` or later, from before `$until`."""
+    return (
+        f"{name}.valid_at < $until AND {name}.invalid_at > $from "
+        f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
+    )
+
+
 def records_of(identity: str, record: str, carried: str = "") -> str:
     """One row for each record of the memory `identity` in the scope. `carried`: other variables that stay bound.
 

@@ -85,9 +85,12 @@ DROP_OTHER_INDEXES: Final = tuple(
 )
 """Drop the vector indexes of the generation that is not in use."""
 
-INDEX_STATUS: Final = Query("index_status", "CALL db.indexes() YIELD label, status RETURN label, status")
-CONSTRAINT_STATUS: Final = Query(
-    "constraint_status", "CALL db.constraints() YIELD label, status RETURN label, status"
+UNREADY: Final = Query(
+    "unready",
+    "CALL db.indexes() YIELD label, status WITH label, status WHERE status <> 'OPERATIONAL' "
+    "RETURN label, status UNION ALL "
+    "CALL db.constraints() YIELD label, status WITH label, status WHERE status <> 'OPERATIONAL' "
+    "RETURN label, status",
 )
 
 REST_INDEX: Final = Query("rest_index", "CREATE INDEX FOR (n:Rest) ON (n.id)")
@@ -95,7 +98,8 @@ READ_STAMP: Final = Query(
     "read_stamp",
     "MATCH (m:SubstrateMeta) RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, "
     "coalesce(m.generation, 0), m.other_model, m.other_dimension, m.other_state, "
-    "coalesce(m.likeness, 'index') LIMIT 1",
+    "coalesce(m.likeness, 'index'), coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), "
+    "coalesce(m.clock, 0), coalesce(m.shifts, 0) LIMIT 1",
 )
 WRITE_STAMP: Final = Query(
     "write_stamp",

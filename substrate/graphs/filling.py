@@ -52,6 +52,12 @@ COUNT_VECTORS: Final = Query(
 )
 
 
+MOST_VECTORS: Final = Query(
+    "most_vectors", "CALL db.meta.stats() YIELD labels RETURN labels.Trace, labels.PassageTrace"
+)
+"""At most so many vectors: the engine keeps these counts, but not every record has a vector."""
+
+
 class _Part(NamedTuple):
     """The vectors of one label, all open or all past."""
 
@@ -80,7 +86,14 @@ async def are_complete(graph: Graph, dimension: int) -> bool:
     sets = sets_of(graph.connection, graph.name)
     if sets is None:
         return True
-    return await sets.are_whole() and all([await _is_complete(graph, sets, role, dimension) for role in Role])
+    if not await sets.are_whole():
+        return False
+    for query in (MOST_VECTORS, COUNT_VECTORS):
+        [[open_count, passage_count]] = await graph.read(query)
+        wanted = {Role.MEMORIES: int(open_count or 0), Role.PASSAGES: int(passage_count or 0)}
+        if all([await _is_complete(sets, role, dimension, wanted=wanted[role]) for role in Role]):
+            return True
+    return False
 
 
 async def count_present(graph: Graph) -> int:
@@ -116,13 +129,11 @@ async def complete(graph: Graph, dimension: int) -> None:
             await sets.note_whole(role, dimension)
 
 
-async def _is_complete(graph: Graph, sets: VectorSets, role: Role, dimension: int) -> bool:
-    [[open_count, passage_count]] = await graph.read(COUNT_VECTORS)
-    wanted = int(passage_count if role is Role.PASSAGES else open_count)
+async def _is_complete(sets: VectorSets, role: Role, dimension: int, *, wanted: int) -> bool:
     key = sets.key(role)
     try:
-        held = int(await graph.connection.search_vectors("VCARD", key)) - 1  # `WHOLE` is one of them
-        return held >= wanted and int(await graph.connection.search_vectors("VDIM", key)) == dimension
+        held = int(await sets.connection.search_vectors("VCARD", key)) - 1  # `WHOLE` is one of them
+        return held >= wanted and int(await sets.connection.search_vectors("VDIM", key)) == dimension
     except Fault:
         return False
 

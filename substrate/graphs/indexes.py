@@ -91,9 +91,7 @@ async def unready(graph: Graph) -> list[str]:
 
 async def _building(graph: Graph) -> list[tuple[str, str]]:
     """Return label and status of each index and constraint that is not operational."""
-    indexes = await graph.read(cypher.INDEX_STATUS)
-    constraints = await graph.read(cypher.CONSTRAINT_STATUS)
-    return [(str(row[0]), str(row[1])) for row in (*indexes, *constraints) if row[1] != "OPERATIONAL"]
+    return [(str(label), str(status)) for label, status in await graph.read(cypher.UNREADY)]
 
 
 async def wait_operational(graph: Graph) -> None:

@@ -279,7 +279,7 @@ async def _index_passages_in_use(graph: Graph) -> None:
 
 async def _move_vectors(graph: Graph) -> None:
     """Drop the vector indexes. The sets are filled once the graph is open, and answer from then on."""
-    [[_, _, _, _, generation, *_, likeness]] = await graph.read(READ_STAMP)
+    [[_, _, _, _, generation, _, _, _, likeness, *_]] = await graph.read(READ_STAMP)
     if likeness == "sets" or not await vector_sets.are_supported(graph.connection):
         return
     graph.connection.vectors.use(graph.name, generation=generation)

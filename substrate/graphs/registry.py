@@ -35,6 +35,8 @@ FILLED_AT_ONCE: Final = 2_000
 """The sets of a graph with so many vectors are filled while it is opened, in about two seconds."""
 MOST_OPERATIONAL: Final = 10_000
 """Of so many graphs it is remembered that their indexes are operational; then they are asked again."""
+MOST_ABSENT: Final = 10_000
+"""Of so many names it is remembered that no graph has them: a citizen often has only a graph of its own."""
 
 
 class Stamp(NamedTuple):
@@ -43,7 +45,8 @@ class Stamp(NamedTuple):
     The trace nodes of `generation` (0 or 1) have the embeddings in use. When `other_state` is set, those of the
     other generation have the embeddings of another model: `filling` (being added), `leaving` (in use until now,
     and still read by processes that are configured for them) or `clearing` (being removed). `likeness`: what finds
-    the nearest vectors, vector sets or an index of the graph (`substrate.likeness`).
+    the nearest vectors, vector sets or an index of the graph (`substrate.likeness`). The rest is what a question
+    has to know first, as `substrate.store.reader.Situation` has it.
     """
 
     schema_version: int
@@ -55,6 +58,10 @@ class Stamp(NamedTuple):
     other_dimension: int | None
     other_state: str | None
     likeness: str = INDEX
+    pending_until: Instant = 0
+    feedback_at: Instant = 0
+    clock: int = 0
+    shifts: int = 0
 
     def generation_of(self, model: str, dimension: int) -> int | None:
         """Return the generation to use with this embedding; None when the graph has no such embeddings."""
@@ -106,6 +113,7 @@ class Graphs:
         self._open_until: dict[str, float] = {}
         self._operational: set[tuple[str, int]] = set()
         self._filling: dict[str, asyncio.Task[None]] = {}
+        self._absent: set[str] = set()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._migrating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._creates = True
@@ -124,14 +132,30 @@ class Graphs:
     async def for_reading(self, name: str) -> bool:
         """Prepare a graph for reading; False when it does not exist. Reads its stamp at most once a second.
 
+        Raises as `open` does.
+        """
+        return self.is_open(name) or await self.open(name) is not None
+
+    async def find_absent(self, names: Sequence[str]) -> set[str]:
+        """Those of the names that no graph had when they were looked for before, and none has now."""
+        known = [name for name in names if name in self._absent]
+        if not known:
+            return set()
+        there = await asyncio.gather(*(self.connection.command("EXISTS", name) for name in known))
+        absent = {name for name, exists in zip(known, there, strict=True) if not exists}
+        self._absent.difference_update(set(known) - absent)
+        return absent
+
+    async def open(self, name: str) -> Stamp | None:
+        """Prepare a graph for reading; its stamp as it is now, or None when it does not exist.
+
         Migrates a graph of an older release. Raises StoreMisfit when the graph has other embeddings, or the schema
         of a newer release.
         """
-        if self.is_open(name):
-            return True
         stamp = await read_stamp(Graph(self.connection, name))
         if stamp is None:
-            return False
+            self._note_absent(name)
+            return None
         if stamp.schema_version != cypher.SCHEMA_VERSION:
             migrating = self._migrating.setdefault(name, asyncio.Lock())
             async with migrating:
@@ -146,7 +170,12 @@ class Graphs:
         await self._see_to_sets(Graph(self.connection, name), is_first=is_first)
         self._note_operational(name)
         self._note_open(name)
-        return True
+        return stamp
+
+    def _note_absent(self, name: str) -> None:
+        if len(self._absent) >= MOST_ABSENT:
+            self._absent.clear()
+        self._absent.add(name)
 
     async def _see_to_sets(self, graph: Graph, *, is_first: bool) -> None:
         """Have the vector sets of a graph filled if they lack vectors: small ones at once, else in the background.

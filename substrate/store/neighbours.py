@@ -15,7 +15,7 @@ from schemas.temporal import AFTER_ALL, Instant
 from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import RecordName
-from substrate.cypher.fragments import HUB, SEEN, degree_now, thin_columns
+from substrate.cypher.fragments import HUB, SEEN, degree_now, lasting, thin_columns
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.search import STRENGTH, findable, walked
@@ -35,18 +35,10 @@ def _row(*columns: str) -> str:
     return "RETURN " + ", ".join(f"{column} AS c{place}" for place, column in enumerate(filled))
 
 
-def _lasting(name: str) -> str:
-    """The condition that the record is known in the scope, and holds at `$from` or later, from before `$until`."""
-    return (
-        f"{name}.valid_at < $until AND {name}.invalid_at > $from "
-        f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
-    )
-
-
 _SEEN: Final = f"{SEEN} {_row("'seen'", 'seen[0]', 'seen[1]')}"
 _OF: Final = "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH s "
 _HELD: Final = f"{_OF}, {degree_now('s')} AS held " + _row("'held'", "s.id", "held")
-_ALL_LINKS: Final = f"MATCH (s)-[e:LINK]-(m) WHERE {_lasting('e')} AND {_lasting('m')} "
+_ALL_LINKS: Final = f"MATCH (s)-[e:LINK]-(m) WHERE {lasting('e')} AND {lasting('m')} "
 _IN_ORDER: Final = f"WITH s, e, m ORDER BY {STRENGTH} "
 _LINKS: Final = f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} {_IN_ORDER}"
 _LINK_ROW: Final = _row(
@@ -78,6 +70,13 @@ WALKED: Final = _texts("links", _LINKS, _KIND)
 """The links that a question follows."""
 EVERY: Final = _texts("all_links", f"{_ALL_LINKS} {_IN_ORDER}", _KIND[:2])
 """All links of the present."""
+
+
+def kind_of(what: str, values: Mapping[str, Any], names: tuple[str, ...] = _KIND) -> Hashable:
+    """Under what an answer that hangs on these parameters is kept; None where it is not kept: with filters."""
+    if not values["unfiltered"] or values["emotions_needed"]:
+        return None
+    return (what, *(values[name] for name in names))
 
 
 class NearLink(NamedTuple):
@@ -129,9 +128,7 @@ class Neighbours:
         self._graph, self._reads, self.now = graph, reads, now
         self._texts = texts
         self._values = {**{name: values[name] for name in texts.shared}, "from": now, "until": AFTER_ALL}
-        self._kind: Hashable = None
-        if values["unfiltered"] and not values["emotions_needed"]:
-            self._kind = (texts.around.name, *(values[name] for name in texts.kind))
+        self._kind = kind_of(texts.around.name, values, texts.kind)
         self._own: dict[str, Neighbourhood] = {}
 
     async def read(self, ids: Sequence[str], wanted: int) -> Mapping[str, Neighbourhood]:
@@ -149,7 +146,7 @@ class Neighbours:
     def _find(self, name: str) -> Neighbourhood | None:
         found = self._own.get(name)
         if found is None and self._kind is not None:
-            kept: Neighbourhood | None = self._reads.get((self._kind, name))
+            kept: Neighbourhood | None = self._reads.get(self._kind, about=name)
             if kept is not None and kept.at <= self.now:
                 self._own[name] = found = kept
         return found
@@ -192,7 +189,7 @@ class Neighbours:
     def _keep(self, name: str, found: Neighbourhood, *, same: bool) -> None:
         self._own[name] = found
         if same and self._kind is not None:
-            self._reads.keep((self._kind, name), found, _LINK_BYTES * (1 + len(found.links)))
+            self._reads.keep(self._kind, found, _LINK_BYTES * (1 + len(found.links)), about=name)
 
 
 def _near_link(row: Row) -> NearLink:

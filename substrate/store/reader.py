@@ -271,7 +271,9 @@ async def read_similarities(graph: Graph, pairs: Sequence[Pair], reads: Reads = 
 
     `reads`: what is kept of the graph.
     """
-    known = {pair: cosine for pair in pairs if (cosine := reads.get(("cosine", pair))) is not None}
+    known = {
+        pair: cosine for pair in pairs if (cosine := reads.get(("cosine", pair[1]), about=pair[0])) is not None
+    }
     unknown = [pair for pair in pairs if pair not in known]
     if unknown:
         rows = await graph.read(LIKENESS, pairs=[list(pair) for pair in unknown])
@@ -279,7 +281,7 @@ async def read_similarities(graph: Graph, pairs: Sequence[Pair], reads: Reads = 
         known |= found
         if reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] is None}):
             for pair in unknown:
-                reads.keep(("cosine", pair), found.get(pair, _NO_COSINE), _COSINE_BYTES)
+                reads.keep(("cosine", pair[1]), found.get(pair, _NO_COSINE), _COSINE_BYTES, about=pair[0])
     return {pair: cosine for pair, cosine in known.items() if cosine != _NO_COSINE}
 
 

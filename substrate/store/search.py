@@ -16,8 +16,11 @@ from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,
     NODE_COLUMNS,
+    SEEN,
+    THIN_COLUMNS,
     felt,
     found_columns,
+    lasting,
     link_columns,
     past_of,
     records_of,
@@ -26,7 +29,7 @@ from substrate.cypher.fragments import (
     uncrowded_then,
     visible,
 )
-from substrate.cypher.nearest import found_now, found_then
+from substrate.cypher.nearest import found_then
 from substrate.cypher.query import Query
 
 HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
@@ -99,10 +102,21 @@ _STARTS_ROWS: Final = (
     "RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m "
 )
 
-# Likeness: each text binds `s` and its distance `score`. `$near` is what a search found (`substrate.likeness`).
+# Likeness: each text binds `s` and its distance `score`.
 
 _IS_WANTED: Final = f"{visible('s')} AND {findable('s')}"
-_INDEX_NOW: Final = found_now(_IS_WANTED)
+_NEAR_ROW: Final = (
+    "'near'", "t.digest", "s.valid_at", "s.invalid_at", *thin_columns("s").split(", ", len(THIN_COLUMNS)),
+    "toLower(coalesce(s.speaker, ''))",
+)  # fmt: skip
+_NEAR_NOW: Final = (
+    f"{SEEN} RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, "
+    f"{', '.join(f'null AS c{place}' for place in range(3, len(_NEAR_ROW)))} UNION ALL "
+    "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids "
+    f"WITH s WHERE {lasting('s')} AND {findable('s')} MATCH (s)-[:HAS_TRACE]->(t) WHERE t:Trace "
+    f"RETURN {', '.join(f'{column} AS c{place}' for place, column in enumerate(_NEAR_ROW))}"
+)
+"""The state of the graph, and the vectors that some memories have: what was found is joined to them in Python."""
 _DISTANCE: Final = "vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
 _SCAN_NOW: Final = (
     f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {findable('s')} "
@@ -298,11 +312,12 @@ def _find_begun_near(*labels: str) -> str:
 class Texts(NamedTuple):
     """The queries for the present, or for any moment.
 
-    `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by the vector index or
-    exactly: for small graphs, and where filters leave too little of what the index finds. `reached`: two hops from
-    the memories that the question names and those that share words with it, strongest links first. `pools`: recent
-    memories, older ones that match, older ones by chance (004). `begun`: what began in some periods, the earliest
-    first; `begun_near`: the nearest to the embedding first.
+    `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by a search of vectors or
+    exactly: for small graphs, and where filters leave too little of what the search finds. For the present
+    `substrate.store.near_memories` sends `nearest`. `reached`: two hops from the memories that the question names
+    and those that share words with it, strongest links first. `pools`: recent memories, older ones that match,
+    older ones by chance (004). `begun`: what began in some periods, the earliest first; `begun_near`: the nearest
+    to the embedding first.
     """
 
     nearest: Query
@@ -314,7 +329,7 @@ class Texts(NamedTuple):
 
 
 NOW: Final = Texts(
-    nearest=Query("vector_now", f"{_INDEX_NOW}{_NEAREST_NOW}"),
+    nearest=Query("vector_now", _NEAR_NOW),
     scan=Query("scan_now", f"{_SCAN_NOW}{_NEAREST_NOW}"),
     reached=Query("graph_now", f"{_STARTS_NOW} {_THIN_ROW}"),
     pools=Query("pools_now", _pools("ConsciousnessNode")),

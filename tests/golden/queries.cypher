@@ -1084,11 +1084,6 @@ MATCH (n)-[:HAS_TRACE]->(t:Trace)
 WHERE t.embedding IS NOT NULL
 RETURN n.id, t.embedding;
 
-// constraint_status
-CALL db.constraints()
-YIELD label, status
-RETURN label, status;
-
 // contents
 // :params $places
 UNWIND $places AS place
@@ -4288,11 +4283,6 @@ CREATE INDEX FOR (s:PastState) ON (s.cell);
 // index_state_version
 CREATE INDEX FOR (s:PastState) ON (s.version);
 
-// index_status
-CALL db.indexes()
-YIELD label, status
-RETURN label, status;
-
 // index_stream_note_at
 CREATE INDEX FOR (s:StreamNote) ON (s.at);
 
@@ -5398,6 +5388,11 @@ RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.cre
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
+
+// most_vectors
+CALL db.meta.stats()
+YIELD labels
+RETURN labels.Trace, labels.PassageTrace;
 
 // named_by_words
 // :params $kinds, $open, $words
@@ -6799,7 +6794,8 @@ RETURN n.version;
 // read_stamp
 MATCH (m:SubstrateMeta)
 RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, coalesce(m.generation, 0),
-    m.other_model, m.other_dimension, m.other_state, coalesce(m.likeness, 'index')
+    m.other_model, m.other_dimension, m.other_state, coalesce(m.likeness, 'index'),
+    coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), coalesce(m.clock, 0), coalesce(m.shifts, 0)
 LIMIT 1;
 
 // read_state
@@ -13210,6 +13206,19 @@ FOREACH (a IN [x IN offered WHERE x.before > 0] |
 )
 RETURN size(offered);
 
+// unready
+CALL db.indexes()
+YIELD label, status
+WITH label, status
+WHERE status <> 'OPERATIONAL'
+RETURN label, status
+UNION ALL
+CALL db.constraints()
+YIELD label, status
+WITH label, status
+WHERE status <> 'OPERATIONAL'
+RETURN label, status;
+
 // unresolved_by_words_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $most_energy, $node_types, $plain_goal, $recent_from, $shared_words, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to
 CALL {
@@ -14045,11 +14054,17 @@ LIMIT $limit
 RETURN rule, memories, since, ids[size(ids) - 1];
 
 // vector_now
-// :params $began_from, $began_to, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
-UNWIND $near AS one
-MATCH (s:ConsciousnessNode {id: one[0]})
-WITH s, one
-WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s
+WHERE s.valid_at < $until AND s.invalid_at > $from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
     AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
@@ -14059,14 +14074,11 @@ WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
     OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-MATCH (s)-[:HAS_TRACE]->(t:Trace)
-WHERE coalesce(t.digest, '') = one[1]
-WITH s, one[2] AS score
-WITH s, score
-ORDER BY score - CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 0.1 ELSE 0.0 END, s.id
-LIMIT $limit
-RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
-    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
+MATCH (s)-[:HAS_TRACE]->(t)
+WHERE t:Trace
+RETURN 'near' AS c0, t.digest AS c1, s.valid_at AS c2, s.invalid_at AS c3, s.id AS c4, s.version AS c5,
+    s.created_at AS c6, s.expired_at AS c7, CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END AS c8,
+    toLower(coalesce(s.speaker, '')) AS c9;
 
 // vector_otherpassagetrace_embedding
 CREATE VECTOR INDEX FOR (n:PassageTraceB) ON (n.embedding)
