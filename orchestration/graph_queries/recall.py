@@ -27,6 +27,7 @@ _GIVEN: Final[Mapping[str, Query]] = {
     "scan": search.GIVEN_NEAREST,
     "members": search.GIVEN_NEAREST,
     "graph": search.GIVEN_REACHED,
+    "instructed": search.GIVEN_REACHED,
     "pools": search.GIVEN_ALONE,
     "told_lately": search.GIVEN_ALONE,
     "felt_near": waking.GIVEN_FELT,

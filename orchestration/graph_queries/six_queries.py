@@ -235,7 +235,8 @@ def build_graph_query(
     target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach
 ) -> QueryRequest:
     """Two hops in one graph from the named memories and from those that share words with the question."""
-    query = (search.THEN if target.past else search.NOW).reached
+    texts = search.THEN if target.past else search.NOW
+    query = texts.instructed if reach.instructions else texts.reached
     values = {
         **values,
         **reach.values(reach.expanded_anchors),

@@ -16,11 +16,8 @@ from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,
     NODE_COLUMNS,
-    SEEN,
-    THIN_COLUMNS,
     felt,
     found_columns,
-    lasting,
     link_columns,
     past_of,
     records_of,
@@ -29,7 +26,7 @@ from substrate.cypher.fragments import (
     uncrowded_then,
     visible,
 )
-from substrate.cypher.nearest import found_then
+from substrate.cypher.nearest import found_then, vectors_now
 from substrate.cypher.query import Query
 
 HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
@@ -105,18 +102,6 @@ _STARTS_ROWS: Final = (
 # Likeness: each text binds `s` and its distance `score`.
 
 _IS_WANTED: Final = f"{visible('s')} AND {findable('s')}"
-_NEAR_ROW: Final = (
-    "'near'", "t.digest", "s.valid_at", "s.invalid_at", *thin_columns("s").split(", ", len(THIN_COLUMNS)),
-    "toLower(coalesce(s.speaker, ''))",
-)  # fmt: skip
-_NEAR_NOW: Final = (
-    f"{SEEN} RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, "
-    f"{', '.join(f'null AS c{place}' for place in range(3, len(_NEAR_ROW)))} UNION ALL "
-    "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids "
-    f"WITH s WHERE {lasting('s')} AND {findable('s')} MATCH (s)-[:HAS_TRACE]->(t) WHERE t:Trace "
-    f"RETURN {', '.join(f'{column} AS c{place}' for place, column in enumerate(_NEAR_ROW))}"
-)
-"""The state of the graph, and the vectors that some memories have: what was found is joined to them in Python."""
 _DISTANCE: Final = "vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
 _SCAN_NOW: Final = (
     f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {findable('s')} "
@@ -148,7 +133,7 @@ def _find_rules(label: str) -> str:
     )
 
 
-_STARTS_NOW: Final = (
+_BY_WORDS_NOW: Final = (
     "CALL { "
     f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {findable('s')} "
     f"RETURN s, 0.0 AS score ORDER BY s.id LIMIT {NAMED_STARTS} "
@@ -156,7 +141,9 @@ _STARTS_NOW: Final = (
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {findable('s')} "
     f"RETURN s, score ORDER BY {_FAVOURED_WORDS} DESC, s.id LIMIT $limit "
-    f"UNION ALL {_find_instructions('ConsciousnessNode')}"
+)
+_STARTS_NOW: Final = (
+    f"{_BY_WORDS_NOW}UNION ALL {_find_instructions('ConsciousnessNode')}"
     f"RETURN s, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
     f"UNION ALL {_find_rules('ConsciousnessNode')}"
     f"RETURN s, 0.0 AS score ORDER BY s.valid_at DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
@@ -315,33 +302,37 @@ class Texts(NamedTuple):
     `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by a search of vectors or
     exactly: for small graphs, and where filters leave too little of what the search finds. For the present
     `substrate.store.near_memories` sends `nearest`. `reached`: two hops from the memories that the question names
-    and those that share words with it, strongest links first. `pools`: recent memories, older ones that match,
-    older ones by chance (004). `begun`: what began in some periods, the earliest first; `begun_near`: the nearest
-    to the embedding first.
+    and those that share words with it, strongest links first; `instructed`: from standing instructions too.
+    `pools`: recent memories, older ones that match, older ones by chance (004). `begun`: what began in some
+    periods, the earliest first; `begun_near`: the nearest to the embedding first.
     """
 
     nearest: Query
     scan: Query
     reached: Query
+    instructed: Query
     pools: Query
     begun: Query
     begun_near: Query
 
 
 NOW: Final = Texts(
-    nearest=Query("vector_now", _NEAR_NOW),
+    nearest=Query("vector_now", vectors_now(findable("s"))),
     scan=Query("scan_now", f"{_SCAN_NOW}{_NEAREST_NOW}"),
-    reached=Query("graph_now", f"{_STARTS_NOW} {_THIN_ROW}"),
+    reached=Query("graph_now", f"{_BY_WORDS_NOW}}} {_THIN_ROW}"),
+    instructed=Query("instructed_now", f"{_STARTS_NOW} {_THIN_ROW}"),
     pools=Query("pools_now", _pools("ConsciousnessNode")),
     begun=Query("begun_now", _find_begun("ConsciousnessNode")),
     begun_near=Query("begun_near_now", _find_begun_near("ConsciousnessNode")),
 )
 """The present alone: for a graph whose past side is not needed."""
 
+_REACHED_THEN: Final = Query("graph_then", f"{_STARTS_THEN} {_NEIGHBOURS_THEN}")
 THEN: Final = Texts(
     nearest=Query("vector_then", f"{_INDEX_THEN}{_NEAREST_THEN}"),
     scan=Query("scan_then", f"{_SCAN_THEN}{_NEAREST_THEN}"),
-    reached=Query("graph_then", f"{_STARTS_THEN} {_NEIGHBOURS_THEN}"),
+    reached=_REACHED_THEN,
+    instructed=_REACHED_THEN,
     pools=Query("pools_then", _pools("ConsciousnessNode", "PastVersion")),
     begun=Query("begun_then", _find_begun("ConsciousnessNode", "PastVersion")),
     begun_near=Query("begun_near_then", _find_begun_near("ConsciousnessNode", "PastVersion")),
@@ -375,7 +366,9 @@ GIVEN_ALONE: Final = Query(
 MEMBERS_NOW: Final = Query("members_now", f"{_MEMBERS_NOW}{_NEAREST_NOW}")
 """`scan` among the memories that have a label, for a label that few memories of a large graph have."""
 
-THIN: Final = frozenset(query.name for query in (NOW.nearest, NOW.scan, NOW.reached, MEMBERS_NOW))
+THIN: Final = frozenset(
+    query.name for query in (*(NOW.nearest, NOW.scan, NOW.reached), NOW.instructed, MEMBERS_NOW)
+)
 """The queries for the present whose rows are starts alone: hop 0, score, and the columns of `thin_columns`. What
 is around them is read by `substrate.store.neighbours`, what they say by `substrate.store.found_records`."""
 THIN_NAME: Final = 2

@@ -3645,7 +3645,7 @@ WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
 RETURN g.name, indegree(g, 'TAGGED');
 
 // graph_now
-// :params $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
@@ -3681,43 +3681,6 @@ CALL {
   RETURN s, score
   ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
   LIMIT $limit
-  UNION ALL
-  UNWIND $instruction_words AS words
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
-  YIELD node AS s, score
-  WITH s, score
-  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
-      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
-      AND s.confidence >= $min_confidence
-      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, score
-  ORDER BY score DESC, s.id
-  LIMIT 40
-  UNION ALL
-  UNWIND $instruction_words AS words
-  MATCH (s:ConsciousnessNode)
-  WHERE s.rule > ''
-  WITH s
-  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
-      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
-      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
-      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
-      OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND (size($speakers) = 0 OR s.speaker IN $speakers)
-      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
-      AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
-  RETURN s, 0.0 AS score
-  ORDER BY s.valid_at DESC, s.id
-  LIMIT 40
 }
 RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
     CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
@@ -4294,6 +4257,84 @@ CREATE INDEX FOR (n:Tag) ON (n.name);
 
 // index_text
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key);
+
+// instructed_now
+// :params $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $entities
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, 0.0 AS score
+  ORDER BY s.id
+  LIMIT 8
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE NOT s.id IN $entities AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, score
+  ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
+  LIMIT $limit
+  UNION ALL
+  UNWIND $instruction_words AS words
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, score
+  ORDER BY score DESC, s.id
+  LIMIT 40
+  UNION ALL
+  UNWIND $instruction_words AS words
+  MATCH (s:ConsciousnessNode)
+  WHERE s.rule > ''
+  WITH s
+  WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+      AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND (size($speakers) = 0 OR s.speaker IN $speakers)
+      AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+      AND s.valid_at >= $began_from AND s.valid_at < $began_to
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+  RETURN s, 0.0 AS score
+  ORDER BY s.valid_at DESC, s.id
+  LIMIT 40
+}
+RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
+    CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // keep
 // :params $receipts
