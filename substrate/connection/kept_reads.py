@@ -1,13 +1,14 @@
 """What was read of a graph in one state, and answers only while the graph is in that state. Pure.
 
 Each write changes the state of its graph (`GraphState`), and each question reads the state first. So what is kept
-needs no time to live, and another process may write behind it.
+needs no time to live, and another process may write behind it. A write of this process that says in which state it
+found the graph, and what it changed, leaves the rest to the next state.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any, Final, NamedTuple
 
 DEFAULT_BYTES: Final = 32 << 20
@@ -32,6 +33,9 @@ class GraphState(NamedTuple):
         return cls(**values) if values else None
 
 
+WORDS: Final = "\x1fwords"
+"""What hangs on the words and names of all memories is kept about this, and not about one of them: no id is it."""
+
 type _Kept = tuple[Any, int]
 """A value, and its bytes by estimate."""
 
@@ -39,7 +43,8 @@ type _Kept = tuple[Any, int]
 class Reads:
     """What is kept of one graph in one state; `state` is None where it is not known, and it is kept for nobody.
 
-    What hangs on one memory and its links is kept about that memory; all else hangs on the graph as a whole.
+    What hangs on one memory and its links is kept about that memory, what hangs on words about `WORDS`; all else
+    hangs on the graph as a whole, and ends with the next write.
     """
 
     __slots__ = ("_keeper", "_of", "bytes", "state")
@@ -69,6 +74,19 @@ class Reads:
             more = size - (former[1] if former is not None else 0)
             self.bytes += more
             self._keeper.add_bytes(more)
+
+    def carry(self, state: GraphState, changed: Collection[str]) -> Reads:
+        """What is kept for the next state, in which only this changed; nothing is left here."""
+        carried = Reads(state, self._keeper)
+        carried._of, carried.bytes = self._of, self.bytes
+        self._of = {}
+        self.drop()
+        for about in (None, *changed):
+            less = sum(size for _, size in carried._of.pop(about, _NOTHING).values())
+            carried.bytes -= less
+            if carried._keeper is not None:
+                carried._keeper.bytes -= less
+        return carried
 
     def drop(self) -> None:
         """Keep nothing more of what is kept so far."""
@@ -100,6 +118,15 @@ class KeptReads:
             return reads
         self._graphs.move_to_end(graph)
         return reads
+
+    def carry(self, graph: str, before: GraphState, after: GraphState, changed: Collection[str]) -> None:
+        """Keep what is kept of a graph for its next state.
+
+        One write led from `before` to it, and changed only what hangs on these memories, or on `WORDS`.
+        """
+        reads = self._graphs.get(graph)
+        if reads is not None and reads.state == before != after:
+            self._graphs[graph] = reads.carry(after, changed)
 
     def forget(self, graph: str | None = None) -> None:
         """Keep nothing of a graph, or of all."""

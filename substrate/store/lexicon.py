@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.memory import GENERALISED_KEY
-from substrate.connection.kept_reads import GraphState, Reads
+from substrate.connection.kept_reads import WORDS, GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import SEEN, told
 from substrate.cypher.query import Query
@@ -138,13 +138,17 @@ class _Kept:
     def __init__(self, reads: Reads, words: Sequence[str], phrases: Sequence[str], sounds: Sequence[str]) -> None:
         self.reads = reads
         self.words, self.sounds = list(dict.fromkeys(words)), list(dict.fromkeys(sounds))
-        self.sizes: dict[str, int] | None = reads.get("sizes")
-        self.counts = {word: count for word in self.words if (count := reads.get(("word", word))) is not None}
-        self.found: dict[str, list[NamedMemory]] = {
-            sound: names for sound in self.sounds if (names := reads.get(("sound", sound))) is not None
+        self.sizes: dict[str, int] | None = reads.get("sizes", about=WORDS)
+        self.counts = {
+            word: count for word in self.words if (count := reads.get(("word", word), about=WORDS)) is not None
         }
-        self.phrases = tuple(phrase for phrase in phrases if reads.get(("no name", phrase)) is None)
-        named = reads.get(("names", self.phrases)) if self.phrases else []
+        self.found: dict[str, list[NamedMemory]] = {
+            sound: names
+            for sound in self.sounds
+            if (names := reads.get(("sound", sound), about=WORDS)) is not None
+        }
+        self.phrases = tuple(phrase for phrase in phrases if reads.get(("no name", phrase), about=WORDS) is None)
+        named = reads.get(("names", self.phrases), about=WORDS) if self.phrases else []
         self.named: list[NamedMemory] | None = named
 
     def unknown(self) -> dict[str, list[str]]:
@@ -166,17 +170,17 @@ class _Kept:
             self.named = answer.phrases
         if answer.state != self.reads.state:
             return
-        self.reads.keep("sizes", self.sizes, _KEPT_BYTES)
+        self.reads.keep("sizes", self.sizes, _KEPT_BYTES, about=WORDS)
         for word, count in counts.items():
-            self.reads.keep(("word", word), count, _KEPT_BYTES)
+            self.reads.keep(("word", word), count, _KEPT_BYTES, about=WORDS)
         for sound, names in found.items():
-            self.reads.keep(("sound", sound), names, _KEPT_BYTES * (1 + len(names)))
+            self.reads.keep(("sound", sound), names, _KEPT_BYTES * (1 + len(names)), about=WORDS)
         if asked["phrases"]:
             size = _KEPT_BYTES * (1 + len(self.named) + len(self.phrases))
-            self.reads.keep(("names", self.phrases), self.named, size)
+            self.reads.keep(("names", self.phrases), self.named, size, about=WORDS)
         if asked["phrases"] and not self.named:
             for phrase in self.phrases:
-                self.reads.keep(("no name", phrase), True, _KEPT_BYTES)
+                self.reads.keep(("no name", phrase), True, _KEPT_BYTES, about=WORDS)
 
     def rows(self) -> LexiconRows:
         """The whole answer."""

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Conflict, StoreTimeout
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.batch_sizes import BatchSize
+from substrate.connection.kept_reads import WORDS, GraphState
 from substrate.connection.patience import patient
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
@@ -44,9 +45,9 @@ type Company = Callable[[], bool]
 _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion), digest: r.digest}"
 
 _BEGIN: Final = (
-    f"{CLOCK} WITH m, at FOREACH (w IN $whole | "
+    f"{CLOCK} WITH m, at, coalesce(m.clock, 0) AS was FOREACH (w IN $whole | "
     "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
-    "WITH m, at UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
+    "WITH m, at, was UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
 """`whole`: the receipt of one command that has all rows as parts, or an empty list. `r.receipt`: the id of the
 row's own receipt. `r.nth`: transaction time of the row, in microseconds after the first row. `last`: the highest
@@ -70,6 +71,10 @@ _OUTCOME: Final = (
     "RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
     f"{columns_of('c', RECEIPT_COLUMNS)}"
 )
+_MOVED: Final = (
+    ", was, coalesce(m.clock, 0), coalesce(m.shifts, 0), coalesce(m.created_at, 0), coalesce(m.generation, 0)"
+)
+"""Ends each row: the clock of the graph before the statement, and the state of the graph after it."""
 
 STORE_RECEIPTS: Final = Query(
     "keep",
@@ -81,12 +86,12 @@ STORE_RECEIPTS: Final = Query(
 REMEMBER: Final = Query(
     "remember",
     f"{_BEGIN} OPTIONAL MATCH (o:ConsciousnessNode {{id: r.id}}) "
-    f"WITH m, at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
+    f"WITH m, at, was, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
     "FOREACH (_ IN new | "
     f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
     f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET m.clock = at + $last "
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
-    f"FOREACH {_ANSWERED} {_OUTCOME}",
+    f"FOREACH {_ANSWERED} {_OUTCOME}{_MOVED}",
 )
 """Creates memories. A row whose id or command is stored already changes nothing."""
 
@@ -94,30 +99,31 @@ _RELATE_ENDS: Final = (
     f"{_BEGIN} "
     "OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id}) "
     "OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id}) "
-    "WITH m, at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
+    "WITH m, at, was, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
 )
 _RELATE_NEW: Final = (
     "CASE WHEN has_source AND has_target AND o IS NULL AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, "
     f"{_FOUND} FOREACH (_ IN new | "
     f"CREATE (a)-[:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
-    f"SET m.clock = at + $last) FOREACH {_ANSWERED} {_OUTCOME}, has_source, has_target, gone"
+    f"SET m.clock = at + $last) FOREACH {_ANSWERED} {_OUTCOME}, has_source, has_target, gone{_MOVED}"
 )
 
 RELATE: Final = Query(
     "relate",
     f"{_RELATE_ENDS} OPTIONAL MATCH (a)-[o:LINK {{id: r.id}}]->(b) "
-    "WITH m, at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
-    f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+    "WITH m, at, was, r, c, a, b, has_source, has_target, o, "
+    "size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
+    f"WITH m, at, was, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
 )
 """Creates links between open memories; the id of each link follows from its ends and type."""
 
 RELATE_NAMED: Final = Query(
     "relate_named",
     f"{_RELATE_ENDS} OPTIONAL MATCH ()-[o:LINK {{handle: r.handle}}]->() WHERE o.id = r.id "
-    "WITH m, at, r, c, a, b, has_source, has_target, o "
+    "WITH m, at, was, r, c, a, b, has_source, has_target, o "
     "CALL { WITH r OPTIONAL MATCH ()-[q:PAST_LINK {handle: r.handle}]->() WHERE q.id = r.id "
     "RETURN count(q) AS gone } "
-    f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+    f"WITH m, at, was, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
 )
 """Creates links with ids that the sender gave. An id that another link has or had is not used again."""
 
@@ -180,16 +186,37 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         part = _from_first(batch._replace(rows=rows))
         once = ExactlyOnceWrite(graph, query, _parameters(part, query), again=again, vectors=vectors)
         try:
-            outcomes = _in_order(await _send(once, part), part)
+            reply = await _send(once, part)
+            outcomes = _in_order([row[:-_MOVED_COLUMNS] for row in reply], part)
         finally:
             again = once.again
         if not again:
+            _carry(graph, reply, rows, query)
             return outcomes
         return [_first_sent(*pair, batch.at) for pair in zip(outcomes, rows, strict=True)]
 
     size = graph.connection.batch_sizes.of(query.name, most)
     parts = await in_batches(batch.rows, send, size, graph.connection.writes.others_active)
     return [outcome for part in parts for outcome in part]
+
+
+_MOVED_COLUMNS: Final = 5
+
+
+def _carry(graph: Graph, reply: Sequence[Row], rows: Sequence[Mapping[str, Any]], query: Query) -> None:
+    """Keep what was read of the graph and that these rows did not change.
+
+    A new memory has no links yet, but its words are counted; a new link is one of both its ends.
+    """
+    if not reply:
+        return
+    was, *state = map(int, reply[0][-_MOVED_COLUMNS:])
+    after = GraphState(*state)
+    if query is REMEMBER:
+        changed = {WORDS, *(row["id"] for row in rows)}
+    else:
+        changed = {end for row in rows for end in (row["source_id"], row["target_id"])}
+    graph.connection.kept.carry(graph.name, after._replace(clock=was), after, changed)
 
 
 def _from_first(batch: RowBatch) -> RowBatch:

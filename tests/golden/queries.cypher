@@ -6924,20 +6924,20 @@ RETURN held, m.id, m.node_type, m.name,
 // :params $at, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
-WITH m, at
+WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
   ON CREATE SET c += w, c.created_at = at
 )
-WITH m, at
+WITH m, at, was
 UNWIND $rows AS r
 OPTIONAL MATCH (c:Receipt {command_id: r.receipt})
 OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id})
 OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id})
-WITH m, at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target
+WITH m, at, was, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target
 OPTIONAL MATCH (a)-[o:LINK {id: r.id}]->(b)
-WITH m, at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone
-WITH m, at, r, c, a, b, has_source, has_target, gone, CASE WHEN has_source AND has_target AND o IS NULL
+WITH m, at, was, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone
+WITH m, at, was, r, c, a, b, has_source, has_target, gone, CASE WHEN has_source AND has_target AND o IS NULL
     AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, o.fingerprint AS fingerprint,
     coalesce(o.version, 1) AS version, o.valid_at AS valid_at, o.invalid_at AS invalid_at,
     o.created_at AS created_at, o.expired_at AS expired_at
@@ -6965,33 +6965,34 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised, has_source, has_target, gone;
+    c.warnings, c.recognised, has_source, has_target, gone, was, coalesce(m.clock, 0), coalesce(m.shifts, 0),
+    coalesce(m.created_at, 0), coalesce(m.generation, 0);
 
 // relate_named
 // :params $at, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
-WITH m, at
+WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
   ON CREATE SET c += w, c.created_at = at
 )
-WITH m, at
+WITH m, at, was
 UNWIND $rows AS r
 OPTIONAL MATCH (c:Receipt {command_id: r.receipt})
 OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id})
 OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id})
-WITH m, at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target
+WITH m, at, was, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target
 OPTIONAL MATCH ()-[o:LINK {handle: r.handle}]->()
 WHERE o.id = r.id
-WITH m, at, r, c, a, b, has_source, has_target, o
+WITH m, at, was, r, c, a, b, has_source, has_target, o
 CALL {
   WITH r
   OPTIONAL MATCH ()-[q:PAST_LINK {handle: r.handle}]->()
   WHERE q.id = r.id
   RETURN count(q) AS gone
 }
-WITH m, at, r, c, a, b, has_source, has_target, gone, CASE WHEN has_source AND has_target AND o IS NULL
+WITH m, at, was, r, c, a, b, has_source, has_target, gone, CASE WHEN has_source AND has_target AND o IS NULL
     AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, o.fingerprint AS fingerprint,
     coalesce(o.version, 1) AS version, o.valid_at AS valid_at, o.invalid_at AS invalid_at,
     o.created_at AS created_at, o.expired_at AS expired_at
@@ -7019,7 +7020,8 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised, has_source, has_target, gone;
+    c.warnings, c.recognised, has_source, has_target, gone, was, coalesce(m.clock, 0), coalesce(m.shifts, 0),
+    coalesce(m.created_at, 0), coalesce(m.generation, 0);
 
 // relation_types
 MATCH (:ConsciousnessNode)-[e:LINK]->()
@@ -7047,18 +7049,18 @@ RETURN size(those);
 // :params $at, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
-WITH m, at
+WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
   ON CREATE SET c += w, c.created_at = at
 )
-WITH m, at
+WITH m, at, was
 UNWIND $rows AS r
 OPTIONAL MATCH (c:Receipt {command_id: r.receipt})
 OPTIONAL MATCH (o:ConsciousnessNode {id: r.id})
-WITH m, at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, o.fingerprint AS fingerprint,
-    coalesce(o.version, 1) AS version, o.valid_at AS valid_at, o.invalid_at AS invalid_at,
-    o.created_at AS created_at, o.expired_at AS expired_at
+WITH m, at, was, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new,
+    o.fingerprint AS fingerprint, coalesce(o.version, 1) AS version, o.valid_at AS valid_at,
+    o.invalid_at AS invalid_at, o.created_at AS created_at, o.expired_at AS expired_at
 FOREACH (_ IN new |
   CREATE (n:ConsciousnessNode {id: r.id, node_type: intern(r.node_type), name: r.name,
       description: r.description, valid_at: r.valid_at, invalid_at: r.invalid_at, expired_at: r.expired_at,
@@ -7090,7 +7092,8 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised;
+    c.warnings, c.recognised, was, coalesce(m.clock, 0), coalesce(m.shifts, 0), coalesce(m.created_at, 0),
+    coalesce(m.generation, 0);
 
 // remove_policy
 // :params $id

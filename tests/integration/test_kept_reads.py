@@ -127,6 +127,48 @@ async def test_a_warm_service_answers_as_a_cold_one_after_another_has_written(
     assert deps.connection.records.hits + deps.connection.kept.hits > hits > 0
 
 
+async def add_between(deps: Deps, citizen: str) -> None:
+    """What a question must see at once: new words, a new vector, a link that makes a hub of a memory."""
+    await add(deps, citizen)
+    await tell(deps, remember(citizen, "berth", description="The blue boat sleeps at berth nine"), at=NOW + 220)
+    await tell(deps, *[remember(citizen, f"gull-{number}") for number in range(64)], at=NOW + 230)
+    await tell(deps, *[relate(citizen, "harbour", f"gull-{number}") for number in range(64)], at=NOW + 240)
+
+
+@pytest.mark.parametrize("change", [add, add_between, change, withdraw, begin_later, remove, remember_again])
+async def test_a_service_answers_as_a_cold_one_after_it_has_written_itself(
+    deps: Deps, fresh_citizen: str, change: Change
+) -> None:
+    await harbour(deps, fresh_citizen)
+    before = await answer(deps, fresh_citizen)
+    await change(deps, fresh_citizen)
+    after = await answer(deps, fresh_citizen)
+    assert after == await answer_of_nobody(deps, fresh_citizen)
+    assert after != before
+
+
+async def test_a_write_of_another_service_between_two_own_ones_is_seen(
+    deps: Deps, other: Deps, fresh_citizen: str
+) -> None:
+    await harbour(deps, fresh_citizen)
+    await answer(deps, fresh_citizen)
+    await tell(deps, remember(fresh_citizen, "rope"), at=NOW + 200)
+    await tell(other, relate(fresh_citizen, "boat", "rope", energy=0.9), at=NOW + 210)
+    await tell(deps, remember(fresh_citizen, "sail"), at=NOW + 220)
+    found = await answer(deps, fresh_citizen)
+    assert found == await answer_of_nobody(deps, fresh_citizen)
+    assert "rope" in ids(found)
+
+
+async def test_the_links_of_others_are_not_read_again_after_a_memory_was_added(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await harbour(deps, fresh_citizen)
+    await answer(deps, fresh_citizen)
+    await tell(deps, remember(fresh_citizen, "mast", description="It is tall"), at=NOW + 200)
+    assert not await sent_by(deps, fresh_citizen) & {"links_around", "strongest_links_around", "likeness"}
+
+
 async def test_nothing_erased_by_another_service_is_served(deps: Deps, other: Deps, fresh_citizen: str) -> None:
     await harbour(deps, fresh_citizen)
     assert {"boat", "harbour", "lamp"} <= ids(await answer(deps, fresh_citizen))
@@ -148,9 +190,8 @@ async def test_nothing_is_kept_of_another_start_of_the_engine(deps: Deps, fresh_
     await service.connection.close()
 
 
-async def test_an_unchanged_graph_is_hardly_read_again(deps: Deps, fresh_citizen: str) -> None:
-    await harbour(deps, fresh_citizen)
-    await answer(deps, fresh_citizen)
+async def sent_by(deps: Deps, citizen: str) -> set[str]:
+    """The queries that an answer takes."""
     sent: set[str] = set()
 
     @contextmanager
@@ -159,6 +200,18 @@ async def test_an_unchanged_graph_is_hardly_read_again(deps: Deps, fresh_citizen
         yield
 
     around, deps.connection.around = deps.connection.around, noted
-    await answer(deps, fresh_citizen)
+    await answer(deps, citizen)
     deps.connection.around = around
-    assert sent <= {"situation", "scan_now", "graph_now", "read_stamp"}
+    return sent
+
+
+async def test_an_unchanged_graph_is_hardly_read_again(deps: Deps, fresh_citizen: str) -> None:
+    await harbour(deps, fresh_citizen)
+    await answer(deps, fresh_citizen)
+    assert await sent_by(deps, fresh_citizen) <= {
+        "situation",
+        "scan_now",
+        "graph_now",
+        "instructed_now",
+        "read_stamp",
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from substrate.connection.kept_reads import GRAPH_BYTES, GraphState, KeptReads
+from substrate.connection.kept_reads import GRAPH_BYTES, WORDS, GraphState, KeptReads
 
 G = "citizen_ada"
 STATE = GraphState(clock=5, shifts=1, created_at=2, generation=0)
@@ -32,6 +32,25 @@ def test_whoever_began_before_a_change_keeps_for_nobody_else() -> None:
     assert before.get("a") == 1
     assert after.get("a") is None
     assert kept.bytes == GRAPH_BYTES
+
+
+def test_a_write_leaves_to_the_next_state_what_it_did_not_change() -> None:
+    kept, after = KeptReads(), STATE._replace(clock=6)
+    before = kept.of(G, STATE)
+    for about in ("boat", "dog", WORDS, None):
+        before.keep("a", 1, 100, about=about)
+    kept.carry(G, STATE, after, {"dog", WORDS})
+    found = [kept.of(G, after).get("a", about=about) for about in ("boat", "dog", WORDS, None)]
+    assert found == [1, None, None, None]
+    assert kept.bytes == kept.of(G, after).bytes == GRAPH_BYTES + 100
+    assert before.get("a", about="boat") is None
+
+
+def test_nothing_is_left_to_a_state_when_another_write_came_between() -> None:
+    kept = KeptReads()
+    kept.of(G, STATE).keep("a", 1, 100, about="boat")
+    kept.carry(G, STATE._replace(clock=6), STATE._replace(clock=7), set())
+    assert kept.of(G, STATE._replace(clock=7)).get("a", about="boat") is None
 
 
 def test_without_a_state_nothing_is_kept() -> None:
