@@ -9,7 +9,7 @@ from copy import copy
 from typing import Any, Final, Literal, NamedTuple
 from weakref import WeakValueDictionary
 
-from schemas.errors import StoreMisfit, SubstrateError
+from schemas.errors import Fault, StoreMisfit, SubstrateError
 from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
@@ -141,10 +141,16 @@ class Graphs:
         known = [name for name in names if name in self._absent]
         if not known:
             return set()
-        there = await asyncio.gather(*(self.connection.command("EXISTS", name) for name in known))
-        absent = {name for name, exists in zip(known, there, strict=True) if not exists}
-        self._absent.difference_update(set(known) - absent)
-        return absent
+        if not await self._count_existing(known):
+            return set(known)
+        self._absent.difference_update(known)  # `open` finds out which of them
+        return set()
+
+    async def _count_existing(self, names: Sequence[str]) -> int:
+        try:
+            return int(await self.connection.command("EXISTS", *names))
+        except Fault:  # a cluster refuses names that do not lie together
+            return sum(map(int, [await self.connection.command("EXISTS", name) for name in names]))
 
     async def open(self, name: str) -> Stamp | None:
         """Prepare a graph for reading; its stamp as it is now, or None when it does not exist.
