@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
 from substrate.cypher.fragments import CUT_MARK, LINK_COLUMNS, NODE_COLUMNS
@@ -71,6 +72,16 @@ def _places(columns: Sequence[str]) -> _Places:
 
 
 _TEXT: Final = NODE_COLUMNS.index("description")
+_LONG: Final = frozenset(
+    ("name", "description", "invalidation_reason", "closed_reason", "emotion_vector", "emotion_description",
+     "felt_quality", "body_sensation", "spatial_context", "sensory_details", "goal", "mindstate",
+     "formation_trigger", "tags", "buckets", "aliases", "rule", "shared_from", "extra")
+)  # fmt: skip
+"""Columns whose texts may be long. Those of the others are counted with the record itself."""
+_LONG_TEXTS: Final = {
+    kind: itemgetter(*(place for place, name in enumerate(columns) if name in _LONG))
+    for kind, columns in (("memory", NODE_COLUMNS), ("link", LINK_COLUMNS))
+}
 _PLACES: Final = {"memory": _places(NODE_COLUMNS), "link": _places(LINK_COLUMNS)}
 
 
@@ -136,9 +147,8 @@ class RecordCache:
 
     def _keep(self, graph: str, name: RecordName, record: Record) -> None:
         key = (graph, name)
-        size = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(
-            len(value) for value in record.row if isinstance(value, str)
-        )
+        texts = filter(None, _LONG_TEXTS[name.kind](record.row))
+        size = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
         _, former = self._kept.pop(key, (None, 0))
         self.bytes -= former
         if size > self.most_bytes:
