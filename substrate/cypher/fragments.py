@@ -245,7 +245,12 @@ THIN_COLUMNS: Final = ("id", "version", "created_at", "expired_at")
 
 def thin_columns(name: str) -> str:
     """The columns of `THIN_COLUMNS`, then 1 where `found_columns` would cut the text, else 0."""
-    return f"{columns_of(name, THIN_COLUMNS)}, CASE WHEN {name}.passages IS NULL THEN 0 ELSE 1 END"
+    return f"{columns_of(name, THIN_COLUMNS)}, {is_cut(name)}"
+
+
+def is_cut(name: str) -> str:
+    """1 where `found_columns` would cut the text, else 0."""
+    return f"CASE WHEN {name}.passages IS NULL THEN 0 ELSE 1 END"
 
 
 def found_columns(name: str) -> str:

@@ -11,11 +11,11 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from schemas.temporal import AFTER_ALL, Instant
+from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
 from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import RecordName
-from substrate.cypher.fragments import HUB, SEEN, degree_now, lasting, thin_columns
+from substrate.cypher.fragments import HUB, SEEN, degree_now, is_cut, lasting
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.search import STRENGTH, findable, walked
@@ -25,8 +25,7 @@ CROWD: Final = 256
 STRONGEST: Final = 24
 _KIND: Final = ("known_from", "known_to", "min_energy", "min_confidence", "generalised")
 _LINK_BYTES: Final = 700
-_TIMES: Final = ("valid_at", "invalid_at", "created_at", "expired_at")
-_WIDTH: Final = 17
+_WIDTH: Final = 14
 
 
 def _row(*columns: str) -> str:
@@ -42,8 +41,8 @@ _ALL_LINKS: Final = f"MATCH (s)-[e:LINK]-(m) WHERE {lasting('e')} AND {lasting('
 _IN_ORDER: Final = f"WITH s, e, m ORDER BY {STRENGTH} "
 _LINKS: Final = f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} {_IN_ORDER}"
 _LINK_ROW: Final = _row(
-    "'link'", "s.id", "startNode(e).id", "e.id", "e.version", *(f"e.{name}" for name in _TIMES),
-    *thin_columns("m").split(", ", 4), "m.valid_at", "m.invalid_at",
+    "'link'", "s.id", "startNode(e).id", "e.id", "e.version", "e.valid_at", "e.invalid_at", "e.created_at",
+    "m.id", "m.version", "m.created_at", is_cut("m"), "m.valid_at", "m.invalid_at",
 )  # fmt: skip
 
 
@@ -193,13 +192,14 @@ class Neighbours:
 
 
 def _near_link(row: Row) -> NearLink:
-    (_, start, source, link_id, version, valid, invalid, created, expired,
-     other, other_version, other_created, other_expired, long, other_valid, other_invalid, *_) = row  # fmt: skip
+    """What the present shows is open, so the query does not say when it expired."""
+    (_, start, source, link_id, version, valid, invalid, created,
+     other, other_version, other_created, long, other_valid, other_invalid) = row  # fmt: skip
     return NearLink(
         source,
         other if source == start else start,
-        RecordName("link", link_id, version or 1, created, expired),
-        RecordName("memory", other, other_version, other_created, other_expired, long),
+        RecordName("link", link_id, version or 1, created, END_OF_TIME),
+        RecordName("memory", other, other_version, other_created, END_OF_TIME, long),
         max(valid, other_valid),
         min(invalid, other_invalid),
     )
