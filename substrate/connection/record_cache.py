@@ -78,10 +78,13 @@ _LONG: Final = frozenset(
      "formation_trigger", "tags", "buckets", "aliases", "rule", "shared_from", "extra")
 )  # fmt: skip
 """Columns whose texts may be long. Those of the others are counted with the record itself."""
-_LONG_TEXTS: Final = {
-    kind: itemgetter(*(place for place, name in enumerate(columns) if name in _LONG))
-    for kind, columns in (("memory", NODE_COLUMNS), ("link", LINK_COLUMNS))
-}
+
+
+def _take_long(columns: Sequence[str]) -> itemgetter[tuple[Any, ...]]:
+    return itemgetter(*(place for place, name in enumerate(columns) if name in _LONG))
+
+
+_LONG_TEXTS: Final = {"memory": _take_long(NODE_COLUMNS), "link": _take_long(LINK_COLUMNS)}
 _PLACES: Final = {"memory": _places(NODE_COLUMNS), "link": _places(LINK_COLUMNS)}
 
 
