@@ -50,15 +50,13 @@ MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
 RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
-    null AS c16
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
 RETURN 'held' AS c0, s.id AS c1, held AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
-    null AS c16
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -72,9 +70,8 @@ WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
 RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
-    e.invalid_at AS c6, e.created_at AS c7, e.expired_at AS c8, m.id AS c9, m.version AS c10,
-    m.created_at AS c11, m.expired_at AS c12, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c13,
-    m.valid_at AS c14, m.invalid_at AS c15, null AS c16;
+    e.invalid_at AS c6, e.created_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c11, m.valid_at AS c12, m.invalid_at AS c13;
 
 // anchors_now
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -12253,8 +12250,7 @@ MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
 RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
-    null AS c16
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -12267,9 +12263,8 @@ WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
 LIMIT 24
 RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
-    e.invalid_at AS c6, e.created_at AS c7, e.expired_at AS c8, m.id AS c9, m.version AS c10,
-    m.created_at AS c11, m.expired_at AS c12, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c13,
-    m.valid_at AS c14, m.invalid_at AS c15, null AS c16;
+    e.invalid_at AS c6, e.created_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c11, m.valid_at AS c12, m.invalid_at AS c13;
 
 // strongest_links_around
 // :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
