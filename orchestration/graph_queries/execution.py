@@ -23,7 +23,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import GraphRecords
 from substrate.graphs.graph import GraphTarget, Query
-from substrate.store import near_memories, search, waking
+from substrate.store import neighbours, search, waking
 
 GRACE_SECONDS = 0.25
 
@@ -220,5 +220,5 @@ async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
 async def find_starts(target: GraphTarget, query: Query, values: Mapping[str, Any]) -> list[Row]:
     """The rows of one query of a graph, before anything is followed. Raises as `Graph.read` does."""
     if query is search.NOW.nearest:
-        return await near_memories.find_nearest(target, values)
+        return await neighbours.find_nearest(target, values)
     return await target.graph.read(query, **values)

@@ -301,7 +301,7 @@ class Texts(NamedTuple):
 
     `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by a search of vectors or
     exactly: for small graphs, and where filters leave too little of what the search finds. For the present
-    `substrate.store.near_memories` sends `nearest`. `reached`: two hops from the memories that the question names
+    `substrate.store.neighbours` sends `nearest`. `reached`: two hops from the memories that the question names
     and those that share words with it, strongest links first; `instructed`: from standing instructions too.
     `pools`: recent memories, older ones that match, older ones by chance (004). `begun`: what began in some
     periods, the earliest first; `begun_near`: the nearest to the embedding first.
