@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from orchestration.mind.decay import FOR_DECAY, NO_DECAY, Decay, columns_of
+from orchestration.mind.decay import FOR_DECAY, NO_DECAY, Decay
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.ranking.consciousness_score import Score
+from orchestration.traversal.kept_values import KeptValues
 from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,
     Contest,
     GraphKey,
     Passage,
-    collective_of,
-    level_of,
+    graph_fields,
 )
-from schemas.temporal import AFTER_ALL, Instant, to_datetime
+from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, to_datetime
 from substrate.store import rows
 from substrate.store.search import LINK_START, NODE_START
 
 type Contests = Mapping[tuple[GraphKey, str], tuple[Contest, ...]]
 """Who contests shared memories, by graph and id."""
 NO_CONTESTS: Final[Contests] = MappingProxyType({})
+_AS_OPEN: Final = "as_open"
+"""What follows from a closed record where the question sees it as it was before."""
 
 
 def enrich_memories(
@@ -37,32 +39,69 @@ def enrich_memories(
     explain: bool,
     decay: Decay = NO_DECAY,
     contested: Contests = NO_CONTESTS,
+    kept: KeptValues | None = None,
 ) -> dict[Key, ConsciousnessNode]:
-    """The memories of the scores, in their order; with `explain` also each part and term of each score."""
+    """The memories of the scores, in their order; with `explain` also each part and term of each score.
+
+    `kept` learns where values of each are kept.
+    """
     memories = [candidates.memories[score.key] for score in scores]
-    columns: dict[str, Iterable[Any]] = {
-        "level": [level_of(score.key[0]) for score in scores],
-        "collective": [collective_of(score.key[0]) for score in scores],
-        "retrieval_source": [
-            f"{memory.key[0]}_{'graph' if memory.likeness is None else 'vector'}" for memory in memories
-        ],
-        "likeness": [None if memory.likeness is None else round(memory.likeness, 6) for memory in memories],
-        "relevance_score": [round(score.activation, 6) for score in scores],
-        "consciousness_adjusted_score": [round(score.total, 6) for score in scores],
-    }
-    if any(memory.shown for memory in memories):
-        columns["passage"] = [memory.shown and Passage(**memory.shown._asdict()) for memory in memories]
-    later = [activation.held_before.get(score.key) for score in scores]
-    columns["overtaken_by"] = [None if key is None else key[1] for key in later]
-    columns["overtaken_at"] = [None if key is None else _began(candidates.memories[key]) for key in later]
-    columns["duplicates"] = [activation.duplicates.get(score.key, ()) for score in scores]
-    if contested:
-        columns["contested"] = [contested.get(score.key[:2], ()) for score in scores]
-    if explain:
-        columns["score_terms"] = [_score_terms(activation.parts[score.key], score) for score in scores]
-    columns |= columns_of(decay, *(_column(memories, name) for name in FOR_DECAY))
-    nodes = rows.nodes([memory.row[NODE_START:] for memory in memories], columns, candidates.known_to)
-    return dict(zip((score.key for score in scores), nodes, strict=True))
+    energies = decay.column(*(_column(memories, name) for name in FOR_DECAY)) or [None] * len(memories)
+    nodes: dict[Key, ConsciousnessNode] = {}
+    for score, memory, energy in zip(scores, memories, energies, strict=True):
+        values = _shown_values(memory, candidates.known_to)
+        fields = _stored_fields(values, memory.row[NODE_START:], rows.node_fields, candidates.known_to)
+        fields |= graph_fields(score.key[0])
+        fields["retrieval_source"] = f"{score.key[0]}_{'graph' if memory.likeness is None else 'vector'}"
+        fields["relevance_score"] = round(score.activation, 6)
+        fields["likeness"] = None if memory.likeness is None else round(memory.likeness, 6)
+        fields["consciousness_adjusted_score"] = round(score.total, 6)
+        fields["effective_energy"] = energy
+        fields.update(_rare_fields(score, memory, candidates, activation))
+        if contested:
+            fields["contested"] = contested.get(score.key[:2], ())
+        if explain:
+            fields["score_terms"] = _score_terms(activation.parts[score.key], score)
+        node = nodes[score.key] = ConsciousnessNode.of_fields(fields)
+        if kept is not None:
+            kept.add(node, values)
+    return nodes
+
+
+def _rare_fields(
+    score: Score, memory: Candidate, candidates: Candidates, activation: Activation
+) -> Iterator[tuple[str, Any]]:
+    """What few memories have: a part of a long text, a later memory that seems to hold instead, duplicates."""
+    key = score.key
+    if memory.shown:
+        yield "passage", Passage(**memory.shown._asdict())
+    if key in activation.held_before:
+        later = activation.held_before[key]
+        yield "overtaken_by", later[1]
+        yield "overtaken_at", _began(candidates.memories[later])
+    if key in activation.duplicates:
+        yield "duplicates", activation.duplicates[key]
+
+
+def _shown_values(record: Candidate | CandidateLink, known_to: Instant) -> dict[str, Any]:
+    """Where the values of a record are kept as the question sees it."""
+    if known_to <= record.get("expired_at") < END_OF_TIME:
+        values: dict[str, Any] = record.derived.setdefault(_AS_OPEN, {})
+        return values
+    return record.derived
+
+
+def _stored_fields(
+    values: dict[str, Any],
+    row: Sequence[Any],
+    read: Callable[[Sequence[Any], Instant], dict[str, Any]],
+    known_to: Instant,
+) -> dict[str, Any]:
+    """The fields that follow from the record alone; the dictionary is a copy."""
+    fields: dict[str, Any] | None = values.get("fields")
+    if fields is None:
+        fields = values["fields"] = read(row, known_to)
+    return fields.copy()
 
 
 def _column(memories: Sequence[Candidate], name: str) -> list[Any]:
@@ -78,14 +117,25 @@ def _score_terms(parts: Mapping[str, float], score: Score) -> dict[str, float]:
 
 
 def enrich_links(
-    links: Sequence[CandidateLink], known_to: Instant = AFTER_ALL, decay: Decay = NO_DECAY
+    links: Sequence[CandidateLink],
+    known_to: Instant = AFTER_ALL,
+    decay: Decay = NO_DECAY,
+    kept: KeptValues | None = None,
 ) -> list[ConsciousnessRelationship]:
-    """The links as they were known at `known_to`: one that was closed then or later is still open."""
-    ends: dict[str, Iterable[Any]] = {
-        "level": [level_of(link.graph_key) for link in links],
-        "collective": [collective_of(link.graph_key) for link in links],
-        "source_id": [link.source for link in links],
-        "target_id": [link.target for link in links],
-    }
-    ends |= columns_of(decay, *(column_of(links, name) for name in FOR_DECAY))
-    return rows.links([link.row[LINK_START:NODE_START] for link in links], ends, known_to)
+    """The links as they were known at `known_to`: one that was closed then or later is still open.
+
+    `kept` learns where values of each are kept.
+    """
+    energies = decay.column(*(column_of(links, name) for name in FOR_DECAY)) or [None] * len(links)
+    shown = []
+    for link, energy in zip(links, energies, strict=True):
+        values = _shown_values(link, known_to)
+        fields = _stored_fields(values, link.row[LINK_START:NODE_START], rows.link_fields, known_to)
+        fields |= graph_fields(link.graph_key)
+        fields["source_id"], fields["target_id"] = link.source, link.target
+        fields["effective_energy"] = energy
+        relationship = ConsciousnessRelationship.of_fields(fields)
+        if kept is not None:
+            kept.add(relationship, values)
+        shown.append(relationship)
+    return shown

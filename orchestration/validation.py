@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
-from schemas.base import to_columns
+from orchestration.traversal.kept_values import NOTHING_KEPT, KeptValues
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey, ResolutionState, Source
 from schemas.validation import (
     CONDITIONAL,
@@ -122,119 +120,6 @@ def completeness(data: Mapping[str, Any], possible: Sequence[str] = tuple(_CHECK
 
 
 _NODE_FIELDS: Final = tuple(name for name in _CHECKS if name in ConsciousnessNode.model_fields)
-_SHARES: Final = ("energy", "confidence", "energy_transfer_coefficient")
-
-
-class Verdict(NamedTuple):
-    """The validation of one memory together with its links. `completeness` is in [0, 1]."""
-
-    valid: bool
-    warned: bool
-    completeness: float
-
-
-type RecordKey = tuple[GraphKey, str, int]
-"""A memory record: level, id, version."""
-type Columns = Mapping[str, Sequence[Any]]
-type Flags = np.ndarray[Any, np.dtype[np.bool_]]
-type Places = np.ndarray[Any, np.dtype[np.intp]]
-type Shares = np.ndarray[Any, np.dtype[np.float64]]
-
-
-def memory_verdicts(
-    nodes: Iterable[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
-) -> dict[RecordKey, Verdict]:
-    """Each memory, judged by its own metadata and by its links among those given.
-
-    The unit is the memory, as in the report of 003; its metadata live in it and in its links. It is valid when it
-    and each of its links are. It has a warning when it or one of its links lacks an IMPORTANT field. Its
-    completeness is the mean of its links'; without links, the share of the fields that a memory can have. A memory
-    given twice counts once.
-    """
-    distinct: dict[RecordKey, ConsciousnessNode] = {}
-    for node in nodes:
-        distinct.setdefault((node.graph_key, node.node_id, node.version), node)
-    of_nodes, of_links = _judge_nodes(list(distinct.values())), _judge_links(links)
-    number: dict[tuple[GraphKey, str], int] = {}
-    numbers = [number.setdefault(key[:2], len(number)) for key in distinct]
-    ends = _link_ends(links, number)
-
-    def sum_of_links(values: Flags | Shares) -> Shares:
-        """The sum over the links of each memory."""
-        return np.bincount(ends.memory, values[ends.link], len(number))[numbers]
-
-    count = np.bincount(ends.memory, minlength=len(number))[numbers]
-    mean_completeness = sum_of_links(of_links.completeness) / np.maximum(count, 1)
-    verdicts = zip(
-        (of_nodes.valid & (sum_of_links(~of_links.valid) == 0)).tolist(),
-        (of_nodes.warned | (sum_of_links(of_links.warned) > 0)).tolist(),
-        np.where(count, mean_completeness, of_nodes.completeness).tolist(),
-        strict=True,
-    )
-    return dict(zip(distinct, map(Verdict._make, verdicts), strict=True))
-
-
-class _LinkEnds(NamedTuple):
-    """The ends of links at a memory: the numbers of the memories, and the places of the links."""
-
-    memory: Places
-    link: Places
-
-
-def _link_ends(
-    links: Sequence[ConsciousnessRelationship], number: Mapping[tuple[GraphKey, str], int]
-) -> _LinkEnds:
-    """The ends at the numbered memories; a loop has one end."""
-    sources = np.array([number.get((link.graph_key, link.source_id), -1) for link in links], np.intp)
-    targets = np.array([number.get((link.graph_key, link.target_id), -1) for link in links], np.intp)
-    ends = np.concatenate((sources, np.where(targets == sources, -1, targets)))
-    return _LinkEnds(ends[ends >= 0], np.tile(np.arange(len(links)), 2)[ends >= 0])
-
-
-class _Verdicts(NamedTuple):
-    """The verdicts on many records, as columns."""
-
-    valid: Flags
-    warned: Flags
-    completeness: Shares
-
-
-def _judge_links(links: Sequence[ConsciousnessRelationship]) -> _Verdicts:
-    """As `validate_consciousness_link`, for models: their types fit, so only ranges and presence are checked."""
-    columns = to_columns(links, tuple(_CHECKS))
-    required = zip(columns["goal"], columns["mindstate"], columns["emotion_vector"], strict=True)
-    filled = np.array([bool(goal and mind) and felt is not None for goal, mind, felt in required], bool)
-    return _Verdicts(filled & _in_range(columns, _SHARES), _lacking(columns, IMPORTANT), _completeness(columns))
-
-
-def _judge_nodes(nodes: Sequence[ConsciousnessNode]) -> _Verdicts:
-    """As `validate_node`, for models."""
-    columns = to_columns(nodes, _NODE_FIELDS)
-    filled = np.array([goal != "" for goal in columns["goal"]], bool)
-    in_range = _in_range(columns, NODE_REQUIRED)
-    return _Verdicts(filled & in_range, _lacking(columns, NODE_IMPORTANT), _completeness(columns))
-
-
-def _in_range(columns: Columns, names: Sequence[str]) -> Flags:
-    """Whether the numbers in these columns and all intensities of emotions are in [0, 1]."""
-    numbers = np.array([columns[name] for name in names], np.float64)
-    vectors = [vector or {} for vector in columns["emotion_vector"]]
-    intensities = np.fromiter(chain.from_iterable(vector.values() for vector in vectors), np.float64)
-    outside = ~((intensities >= 0.0) & (intensities <= 1.0))
-    record = np.repeat(np.arange(len(vectors)), [len(vector) for vector in vectors])
-    numbers_fit: Flags = ((numbers >= 0.0) & (numbers <= 1.0)).all(axis=0)
-    emotions_fit: Flags = np.bincount(record, outside, len(vectors)) == 0
-    return numbers_fit & emotions_fit
-
-
-def _lacking(columns: Columns, names: Sequence[str]) -> Flags:
-    lists = [columns[name] for name in names]
-    return np.array([None in row for row in zip(*lists, strict=True)], bool)
-
-
-def _completeness(columns: Columns) -> Shares:
-    rows = zip(*columns.values(), strict=True)
-    return np.array([1.0 - row.count(None) / len(columns) for row in rows], np.float64)
 
 
 class Given(NamedTuple):
@@ -270,43 +155,123 @@ def _given(data: Mapping[str, Any], possible: Sequence[str]) -> Given:
     return Given((len(present) - len(inferred)) / len(possible), inferred)
 
 
+class Judged(NamedTuple):
+    """What the metadata of one record tell by themselves: how it was validated, and what a writer gave."""
+
+    valid: bool
+    warned: bool
+    completeness: float
+    given: Given
+
+
+def judge_memory(node: ConsciousnessNode) -> Judged:
+    """The judgement of a memory without its links; it follows from the record alone."""
+    return _judged(validate_node(node), given_of_memory(vars(node)))
+
+
+def judge_link(link: ConsciousnessRelationship) -> Judged:
+    """The judgement of a link; it follows from the record alone."""
+    return _judged(validate_consciousness_link(vars(link)), given_of_link(vars(link)))
+
+
+def _judged(result: ValidationResult, given: Given) -> Judged:
+    return Judged(result.valid, bool(result.warnings), result.metadata_completeness, given)
+
+
+class Verdict(NamedTuple):
+    """The validation of one memory together with its links. `completeness` is in [0, 1]."""
+
+    valid: bool
+    warned: bool
+    completeness: float
+
+
+type RecordKey = tuple[GraphKey, str, int]
+"""A memory record: level, id, version."""
+type _LinksOf = Mapping[tuple[GraphKey, str], Sequence[Judged]]
+
+
+def memory_verdicts(
+    nodes: Iterable[ConsciousnessNode],
+    links: Iterable[ConsciousnessRelationship],
+    kept: KeptValues = NOTHING_KEPT,
+) -> dict[RecordKey, Verdict]:
+    """Each memory, judged by its own metadata and by its links among those given.
+
+    The unit is the memory, as in the report of 003; its metadata live in it and in its links. It is valid when it
+    and each of its links are. It has a warning when it or one of its links lacks an IMPORTANT field. Its
+    completeness is the mean of its links'; without links, the share of the fields that a memory can have. A memory
+    given twice counts once.
+    """
+    of_links = _judge_links(links, kept)[0]
+    return {key: _verdict(own, of_links.get(key[:2], ())) for key, own in _judge_memories(nodes, kept).items()}
+
+
+def _judge_memories(nodes: Iterable[ConsciousnessNode], kept: KeptValues) -> dict[RecordKey, Judged]:
+    return {(node.graph_key, node.node_id, node.version): kept.of("judged", node, judge_memory) for node in nodes}
+
+
+def _judge_links(links: Iterable[ConsciousnessRelationship], kept: KeptValues) -> tuple[_LinksOf, list[Judged]]:
+    """The links of each memory, a loop once, and all of them."""
+    of_links: dict[tuple[GraphKey, str], list[Judged]] = {}
+    every: list[Judged] = []
+    for link in links:
+        judged = kept.of("judged", link, judge_link)
+        every.append(judged)
+        graph = link.graph_key
+        for end in {link.source_id, link.target_id}:
+            of_links.setdefault((graph, end), []).append(judged)
+    return of_links, every
+
+
+def _verdict(own: Judged, links: Sequence[Judged]) -> Verdict:
+    if not links:
+        return Verdict(own.valid, own.warned, own.completeness)
+    return Verdict(
+        own.valid and all(link.valid for link in links),
+        own.warned or any(link.warned for link in links),
+        math.fsum([link.completeness for link in links]) / len(links),
+    )
+
+
 def metadata_report(
-    nodes: Iterable[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
+    nodes: Iterable[ConsciousnessNode],
+    links: Iterable[ConsciousnessRelationship],
+    kept: KeptValues = NOTHING_KEPT,
 ) -> MetadataValidationReport:
-    """The metadata quality of the memories of a stream, by `memory_verdicts` (003, component 6).
+    """The metadata quality of the memories of a stream, judged as by `memory_verdicts` (003, component 6).
 
     As in 003, a memory with warnings may be fully valid. Graded is what was given: a memory by the mean of its
     links of which a writer gave anything, else by itself. Without memories: zeros, and the grade poor.
     """
-    distinct = {(node.graph_key, node.node_id, node.version): node for node in nodes}
-    verdicts = memory_verdicts(distinct.values(), links)
-    faulty = [key[1] for key, verdict in verdicts.items() if not verdict.valid]
-    total = len(verdicts)
-    inferred: Counter[str] = Counter()
-    of_links: dict[tuple[GraphKey, str], list[float]] = {}
-    for link in links:
-        given = given_of_link(vars(link))
-        inferred.update(given.inferred)
-        for end in {link.source_id, link.target_id} if given.share else ():
-            of_links.setdefault((link.graph_key, end), []).append(given.share)
-    shares: list[float] = []
-    for key, node in distinct.items():
-        own = given_of_memory(vars(node))
-        inferred.update(own.inferred)
-        of_its_links = of_links.get(key[:2])
-        shares.append(math.fsum(of_its_links) / len(of_its_links) if of_its_links else own.share)
-    graded = [share for share in shares if share]
+    memories = _judge_memories(nodes, kept)
+    of_links, every = _judge_links(links, kept)
+    faulty: list[str] = []
+    warned, total, graded = 0, len(memories), list[float]()
+    inferred = Counter(chain.from_iterable(judged.given.inferred for judged in (*every, *memories.values())))
+    for key, own in memories.items():
+        own_links = of_links.get(key[:2], ())
+        verdict = _verdict(own, own_links)
+        warned += verdict.warned
+        if not verdict.valid:
+            faulty.append(key[1])
+        shares = [link.given.share for link in own_links if link.given.share]
+        share = math.fsum(shares) / len(shares) if shares else own.given.share
+        if share:
+            graded.append(share)
     average = min(1.0, math.fsum(graded) / (len(graded) or 1))
-    return MetadataValidationReport(
-        total_memories=total,
-        fully_valid_memories=total - len(faulty),
-        memories_with_warnings=sum(verdict.warned for verdict in verdicts.values()),
-        memories_with_errors=len(faulty),
-        average_completeness=average,
-        incomplete_memory_ids=tuple(dict.fromkeys(faulty)),
-        quality_grade=grade_given(average, faulty=len(faulty), graded=len(graded), total=total),
-        graded_memories=len(graded),
-        inferred_fields=dict(inferred),
+    return MetadataValidationReport.unchecked(
+        {
+            "total_memories": total,
+            "fully_valid_memories": total - len(faulty),
+            "memories_with_warnings": warned,
+            "memories_with_errors": len(faulty),
+            "average_completeness": average,
+            "incomplete_memory_ids": tuple(dict.fromkeys(faulty)),
+            "quality_grade": grade_given(average, faulty=len(faulty), graded=len(graded), total=total),
+            "graded_memories": len(graded),
+            "inferred_fields": dict(inferred),
+        }
     )
 
 

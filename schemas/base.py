@@ -203,6 +203,11 @@ class Frozen(BaseModel):
         return _read_defaults(cls)[0]
 
     @classmethod
+    def of_fields(cls, fields: dict[str, Any]) -> Self:
+        """Construct without validation from every field, in field order; the value keeps the dictionary itself."""
+        return _construct(cls, fields, _read_defaults(cls)[1])
+
+    @classmethod
     def from_columns(cls, count: int, columns: Mapping[str, Iterable[Any]]) -> list[Self]:
         """Construct `count` values as `unchecked` does, from one column per field; other fields get their default.
 

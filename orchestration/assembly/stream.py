@@ -21,6 +21,7 @@ from orchestration.ranking.confidence import Answer
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import spread_over_weeks
 from orchestration.traversal.graph import build_graph
+from orchestration.traversal.kept_values import KeptValues
 from orchestration.traversal.paths import Identity
 from orchestration.validation import memory_verdicts, metadata_report
 from schemas.language_model import ModelCall
@@ -142,11 +143,15 @@ def _strongest_links(
     candidates: Candidates, levels: Sequence[Level], keys: Collection[Key]
 ) -> dict[Level, list[CandidateLink]]:
     present = {key[:2] for key in keys}
+    between = [
+        link
+        for link in candidates.links.values()
+        if (link.graph_key, link.source) in present and (link.graph_key, link.target) in present
+    ]
     links: dict[Level, list[CandidateLink]] = {level: [] for level in levels}
-    for link in _by_strength(list(candidates.links.values())):
-        both = (link.graph_key, link.source) in present and (link.graph_key, link.target) in present
+    for link in _by_strength(between):
         of_level = links[level_of(link.graph_key)]
-        if both and len(of_level) < LINKS_PER_LEVEL:
+        if len(of_level) < LINKS_PER_LEVEL:
             of_level.append(link)
     return links
 
@@ -168,8 +173,9 @@ def assemble(
     not hold, and changes no energy, no grade and no path.
     """
     selection = select(candidates, activation.order, options.levels, options.limit)
-    selected = _selected_content(selection, candidates, activation, report, explain=options.explain)
-    whole = _accepted_content(options, selected, candidates)
+    kept = KeptValues()
+    selected = _selected_content(selection, candidates, activation, report, explain=options.explain, kept=kept)
+    whole = _accepted_content(options, selected, candidates, kept)
     bare = {key for key, node in whole.nodes.items() if _is_bare(node)}
     nothing_fits = report.answer is not None and not report.answer.fits
     tiers = consciousness_score.tiers(
@@ -177,7 +183,7 @@ def assemble(
     )
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)
-    graph = build_graph(nodes, whole_tiers, links, options.state)
+    graph = build_graph(nodes, whole_tiers, links, options.state, kept=kept)
     return ConsciousnessStream(
         intention_id=options.request_id,
         citizen_id=options.citizen_id,
@@ -198,7 +204,7 @@ def assemble(
             *detect_temporal_dissonances(nodes, options.mode),
             *infer_dissonances(_overtaken(whole, activation), options.mode),
         ),
-        metadata_validation=metadata_report(nodes, links),
+        metadata_validation=metadata_report(nodes, links, kept),
         resolution_patterns=tuple(report.patterns),
         offers=tuple(report.offers),
         retrieval_latency_ms=0.0,
@@ -237,23 +243,31 @@ def _is_bare(node: ConsciousnessNode) -> bool:
 
 
 def _selected_content(
-    selection: Selection, candidates: Candidates, activation: Activation, report: RetrievalReport, *, explain: bool
+    selection: Selection,
+    candidates: Candidates,
+    activation: Activation,
+    report: RetrievalReport,
+    *,
+    explain: bool,
+    kept: KeptValues,
 ) -> StreamContent:
     keys = selection.keys()
     order = [score for score in activation.order if score.key in keys]
-    decay, contested = report.decay, report.contested
-    nodes = enrich_memories(order, candidates, activation, explain=explain, decay=decay, contested=contested)
-    links = {
-        level: tuple(enrich_links(links, candidates.known_to, decay)) for level, links in selection.links.items()
-    }
+    decay, known_to = report.decay, candidates.known_to
+    nodes = enrich_memories(
+        order, candidates, activation, explain=explain, decay=decay, contested=report.contested, kept=kept
+    )
+    links = {level: tuple(enrich_links(links, known_to, decay, kept)) for level, links in selection.links.items()}
     return StreamContent(order, nodes, links)
 
 
-def _accepted_content(options: StreamOptions, content: StreamContent, candidates: Candidates) -> StreamContent:
+def _accepted_content(
+    options: StreamOptions, content: StreamContent, candidates: Candidates, kept: KeptValues
+) -> StreamContent:
     """Without what is not valid, if the request demands that; spread over weeks, if it asks for plurality."""
     order = content.order
     if options.require_valid:
-        verdicts = memory_verdicts(content.nodes.values(), content.all_links())
+        verdicts = memory_verdicts(content.nodes.values(), content.all_links(), kept)
         order = [score for score in order if verdicts[score.key].valid]
     if options.plurality is not None:
         order = spread_over_weeks(order, candidates.memories, options.plurality)

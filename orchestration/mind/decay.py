@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, HalfLives
 from schemas.temporal import Instant, to_instant
@@ -61,8 +61,3 @@ def effective_energy(energy: float, state: str | None, age: Instant, half_lives:
     """
     half_life: float = getattr(half_lives, state or "unset")
     return energy * math.exp2(-max(0, age) / (half_life * DAY))
-
-
-def columns_of(decay: Decay, *stored: Iterable[Any]) -> dict[str, Iterable[Any]]:
-    """The column `effective_energy` of records with the columns `FOR_DECAY`; none without half-lives."""
-    return {} if decay.half_lives is None else {"effective_energy": decay.column(*stored)}

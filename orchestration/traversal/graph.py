@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from orchestration.traversal.kept_values import NOTHING_KEPT, KeptValues
 from orchestration.traversal.paths import (
     Identity,
     Likeness,
@@ -14,7 +15,7 @@ from orchestration.traversal.paths import (
     short_name,
     suggested_paths,
 )
-from orchestration.traversal.probability import NO_STATE, State, traversal_probabilities
+from orchestration.traversal.probability import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.base import to_columns
 from schemas.bounded_cache import cached_within
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source, graph_key
@@ -54,6 +55,7 @@ def build_graph(
     state: State = NO_STATE,
     *,
     likeness: Likeness | None = None,
+    kept: KeptValues = NOTHING_KEPT,
 ) -> TraversalGraph:
     """Every memory and link, with paths, hubs, themes and density (003, component 4).
 
@@ -65,7 +67,7 @@ def build_graph(
     for node in nodes:
         memories.setdefault((node.graph_key, node.node_id), node)
     between = _newest_between(links, memories)
-    edges = graph_edges(between, state)
+    edges = graph_edges(between, state, kept)
     starts = [(node.graph_key, node.node_id) for node in tiers.focus]
     paths = suggested_paths(memories, edges, starts, likeness)
     on_paths = dict.fromkeys(memories_on(paths))
@@ -73,39 +75,66 @@ def build_graph(
     hubs = _hubs(edges)
     themed = [memories[identity] for identity in {**dict.fromkeys(hubs), **on_paths}]
     themed_links = [link for link in between if (link.graph_key, link.link_id) in path_links]
-    return TraversalGraph(
-        nodes=graph_nodes(memories, tiers),
-        edges=edges,
-        suggested_paths=paths,
-        hub_nodes=tuple(node_id for _, node_id in hubs),
-        central_themes=central_themes(themed, themed_links),
-        node_count=len(memories),
-        edge_count=len(edges),
-        path_count=len(paths),
-        graph_density=density(len(memories), len(edges)),
+    return TraversalGraph.unchecked(
+        {
+            "nodes": graph_nodes(memories, tiers, kept),
+            "edges": edges,
+            "suggested_paths": paths,
+            "hub_nodes": tuple(node_id for _, node_id in hubs),
+            "central_themes": central_themes(themed, themed_links, kept),
+            "node_count": len(memories),
+            "edge_count": len(edges),
+            "path_count": len(paths),
+            "graph_density": density(len(memories), len(edges)),
+        }
     )
 
 
-def graph_nodes(memories: Mapping[Identity, ConsciousnessNode], tiers: ActivationTiers) -> tuple[GraphNode, ...]:
+def graph_nodes(
+    memories: Mapping[Identity, ConsciousnessNode], tiers: ActivationTiers, kept: KeptValues = NOTHING_KEPT
+) -> tuple[GraphNode, ...]:
     """The memories as nodes, in the order given. Activation is relevance after spreading, in [0, 1]."""
     tier_of: dict[Identity, Tier] = {(node.graph_key, node.node_id): "peripheral" for node in tiers.peripheral}
     tier_of.update({(node.graph_key, node.node_id): "focus" for node in tiers.focus})
-    columns = {
-        **to_columns(list(memories.values()), _NODE_COLUMNS),
-        "content": map(graph_content, memories.values()),
-        "activation_score": map(activation_score, memories.values()),
-        "activation_tier": [tier_of.get(identity, "background") for identity in memories],
+    nodes = []
+    for identity, memory in memories.items():
+        fields = kept.of("drawn", memory, _node_fields).copy()
+        fields["level"], fields["collective"] = memory.level, memory.collective
+        fields["activation_score"] = activation_score(memory)
+        fields["activation_tier"] = tier_of.get(identity, "background")
+        nodes.append(GraphNode.of_fields(fields))
+    return tuple(nodes)
+
+
+def _node_fields(memory: ConsciousnessNode) -> dict[str, Any]:
+    """The fields of a node that follow from the record of its memory alone; all others are None."""
+    fields = vars(memory)
+    return {
+        **GraphNode.defaults(),
+        **{name: fields[name] for name in _NODE_COLUMNS},
+        "content": graph_content(memory),
     }
-    return tuple(GraphNode.from_columns(len(memories), columns))
 
 
-def graph_edges(links: Sequence[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
+def graph_edges(
+    links: Sequence[ConsciousnessRelationship], state: State, kept: KeptValues = NOTHING_KEPT
+) -> tuple[GraphEdge, ...]:
     """The links as edges, in the order given. The weight is the probability from this state, to six digits."""
-    columns = to_columns(links, _EDGE_COLUMNS)
-    weights = traversal_probabilities(columns, state)
-    columns["edge_id"] = [link.link_id for link in links]
-    columns["traversal_weight"] = weights.round(6).tolist()
-    return tuple(GraphEdge.from_columns(len(links), columns))
+    weights = traversal_probabilities(to_columns(links, columns_needed(state)), state).round(6).tolist()
+    edges = []
+    for link, weight in zip(links, weights, strict=True):
+        fields = kept.of("drawn", link, _edge_fields).copy()
+        fields["level"], fields["collective"] = link.level, link.collective
+        fields["source_id"], fields["target_id"] = link.source_id, link.target_id
+        fields["traversal_weight"] = weight
+        edges.append(GraphEdge.of_fields(fields))
+    return tuple(edges)
+
+
+def _edge_fields(link: ConsciousnessRelationship) -> dict[str, Any]:
+    """The fields of an edge that follow from the record of its link alone; all others are None."""
+    fields = vars(link)
+    return {**GraphEdge.defaults(), **{name: fields[name] for name in _EDGE_COLUMNS}, "edge_id": link.link_id}
 
 
 def _newest_between(
@@ -139,7 +168,9 @@ def _hubs(edges: Iterable[GraphEdge]) -> list[Identity]:
 
 
 def central_themes(
-    memories: Iterable[ConsciousnessNode], links: Iterable[ConsciousnessRelationship]
+    memories: Iterable[ConsciousnessNode],
+    links: Iterable[ConsciousnessRelationship],
+    kept: KeptValues = NOTHING_KEPT,
 ) -> tuple[str, ...]:
     """What hubs and paths have in common: at most five themes, the most common first (003, component 4).
 
@@ -150,12 +181,10 @@ def central_themes(
     """
     votes: Counter[tuple[Stems, str]] = Counter()
     for memory in memories:
-        goals = [memory.goal] if memory.goal else []
-        emotions, words = _strong_emotions(memory.emotion_vector), name_key(short_name(memory)).split()
-        votes.update(_distinct_themes([*memory.tags, *goals, *emotions, *words]))
+        votes.update(kept.of("themes", memory, _themes_of_memory))
     for link in links:
         if link.source not in _MACHINE_SOURCES:
-            votes.update(_distinct_themes([link.goal, *_strong_emotions(link.emotion_vector)]))
+            votes.update(kept.of("themes", link, _themes_of_link))
     phrases: defaultdict[Stems, Counter[str]] = defaultdict(Counter)
     for (stems, phrase), count in votes.items():
         phrases[stems][phrase] = count
@@ -175,12 +204,22 @@ def _strong_emotions(emotions: Mapping[str, float] | None) -> list[str]:
     return [normal_emotion(name) for name, intensity in (emotions or {}).items() if intensity >= MIN_THEME_EMOTION]
 
 
-def _distinct_themes(phrases: Iterable[str]) -> Iterable[tuple[Stems, str]]:
+def _themes_of_memory(memory: ConsciousnessNode) -> tuple[tuple[Stems, str], ...]:
+    goals = [memory.goal] if memory.goal else []
+    emotions, words = _strong_emotions(memory.emotion_vector), name_key(short_name(memory)).split()
+    return _distinct_themes([*memory.tags, *goals, *emotions, *words])
+
+
+def _themes_of_link(link: ConsciousnessRelationship) -> tuple[tuple[Stems, str], ...]:
+    return _distinct_themes([link.goal, *_strong_emotions(link.emotion_vector)])
+
+
+def _distinct_themes(phrases: Iterable[str]) -> tuple[tuple[Stems, str], ...]:
     """The votes of one memory or link: each theme once, with the first phrase for it."""
     themes: dict[Stems, str] = {}
     for stems, phrase in map(_theme, phrases):
         themes.setdefault(stems, phrase)
-    return themes.items()
+    return tuple(themes.items())
 
 
 @cached_within(4 << 20)

@@ -187,15 +187,17 @@ def _path(
     edges = [web.edge(*ends) for ends in pairwise(walk)]
     ids = "\n".join((*(memory.node_id for memory in memories), *(edge.edge_id for edge in edges)))
     coherence = [_likeness(one, other, likeness) for one, other in pairwise(memories)]
-    return TraversalPath(
-        path_id=f"{memories[0].graph_key}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
-        path_nodes=tuple(memory.node_id for memory in memories),
-        path_edges=tuple(edge.edge_id for edge in edges),
-        total_activation=round(sum(activation_score(memory) for memory in memories), 6),
-        semantic_coherence=round(sum(coherence) / len(coherence), 6),
-        emotional_consistency=round(emotional_consistency([edge.emotion_vector for edge in edges]), 6),
-        path_narrative=narrative(memories),
-        traversal_probability=math.prod(edge.traversal_weight for edge in edges),
+    return TraversalPath.unchecked(
+        {
+            "path_id": f"{memories[0].graph_key}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
+            "path_nodes": tuple([memory.node_id for memory in memories]),
+            "path_edges": tuple([edge.edge_id for edge in edges]),
+            "total_activation": round(sum([activation_score(memory) for memory in memories]), 6),
+            "semantic_coherence": round(sum(coherence) / len(coherence), 6),
+            "emotional_consistency": round(emotional_consistency([edge.emotion_vector for edge in edges]), 6),
+            "path_narrative": narrative(memories),
+            "traversal_probability": math.prod([edge.traversal_weight for edge in edges]),
+        }
     )
 
 

@@ -7,9 +7,8 @@ later is shown as it was before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -192,84 +191,14 @@ def link_with_ends(row: Sequence[Any], key: GraphKey, known_to: Instant = AFTER_
     return link(row[2:], (row[0], row[1]), key, known_to)
 
 
-def nodes(
-    rows: Sequence[Sequence[Any]], columns: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
-) -> list[ConsciousnessNode]:
-    """`rows` are in the order of `NODE_COLUMNS`; `columns` has the graph and retrieval fields."""
-    stored_columns = _columns(rows, _NODE_FIELDS, _NODE_DEFAULTS, known_to)
-    if "name" in stored_columns:
-        stored_columns["name"] = _shown_names(stored_columns)
-    return ConsciousnessNode.from_columns(len(rows), {**stored_columns, **columns})
+def node_fields(row: Sequence[Any], known_to: Instant = AFTER_ALL) -> dict[str, Any]:
+    """All fields of the memory of a row, in their order, without its graph and what a question adds."""
+    return {**_NODE_DEFAULTS, **_with_shown_name(_fields(row, _NODE_FIELDS, _NODE_READERS, known_to))}
 
 
-def _shown_names(columns: Mapping[str, Iterable[Any]]) -> list[str]:
-    """The column of names as readers see them."""
-    absent = repeat(None)
-    others = (columns.get(name, absent) for name in ("node_type", "speaker", "description", "extra"))
-    named = zip(columns["node_id"], columns["name"], *others, strict=False)
-    return [
-        shown_session(name, text, extra) if kind == "Session" else shown_name(memory_id, name, speaker, text)
-        for memory_id, name, kind, speaker, text, extra in named
-    ]
-
-
-def links(
-    rows: Sequence[Sequence[Any]], columns: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
-) -> list[ConsciousnessRelationship]:
-    """`rows` are in the order of `LINK_COLUMNS`; `columns` has the graph and the ids of both ends."""
-    stored_columns = _columns(rows, _LINK_FIELDS, _LINK_DEFAULTS, known_to)
-    return ConsciousnessRelationship.from_columns(len(rows), {**stored_columns, **columns})
-
-
-def _columns(
-    rows: Sequence[Sequence[Any]], names: Sequence[str], defaults: Mapping[str, Any], known_to: Instant
-) -> dict[str, Iterable[Any]]:
-    """The columns of the rows, read. A column without any value is left out; None becomes the default."""
-    columns: dict[str, Iterable[Any]] = {}
-    unreadable: dict[int, tuple[str, ...]] = {}
-    for name, column in _as_known(dict(zip(names, zip(*rows, strict=True), strict=False)), known_to).items():
-        lacking, read = column.count(None), _READERS.get(name)
-        if lacking == len(rows):
-            continue
-        known = column if read is None else _values(name, column, read, unreadable)
-        default = defaults[name]
-        fill = default is not None and (lacking or unreadable)
-        columns[name] = [default if value is None else value for value in known] if fill else known
-    if unreadable:
-        columns["unreadable"] = [unreadable.get(place, ()) for place in range(len(rows))]
-    if "closed_reason" in columns:
-        given, closed = columns.get("invalidation_reason", repeat(None)), columns["closed_reason"]
-        shown = (None if by == QUARANTINED else by for by in closed)
-        columns["invalidation_reason"] = [reason or by for reason, by in zip(given, shown, strict=False)]
-    return columns
-
-
-def _values(
-    name: str, column: Sequence[Any], read: Callable[[Any], Any], unreadable: dict[int, tuple[str, ...]]
-) -> list[Any]:
-    """The values of a column. For JSON that cannot be read: None, and its name is added to `unreadable`."""
-    try:
-        return [value if value is None else read(value) for value in column]
-    except (ValueError, TypeError):
-        if name not in _JSON:
-            raise
-    fields = [{} if value is None else {name: value} for value in column]
-    for place, field in enumerate(fields):
-        if field and not _read_into(field, name, read):
-            unreadable[place] = (*unreadable.get(place, ()), name)
-    return [field.get(name) for field in fields]
-
-
-def _as_known(columns: dict[str, tuple[Any, ...]], known_to: Instant) -> dict[str, tuple[Any, ...]]:
-    """The raw columns, with records that were closed at `known_to` or later shown as open."""
-    ends = columns.get("expired_at", ())
-    later = [end is not None and end >= known_to for end in ends]
-    if not any(later):
-        return columns
-    shown = {"expired_at": tuple(END_OF_TIME if hidden else end for end, hidden in zip(ends, later, strict=True))}
-    for name in _CLOSING & columns.keys():
-        shown[name] = tuple(None if hidden else value for value, hidden in zip(columns[name], later, strict=True))
-    return {**columns, **shown}
+def link_fields(row: Sequence[Any], known_to: Instant = AFTER_ALL) -> dict[str, Any]:
+    """All fields of the link of a row, in their order, without its ends, its graph and what a question adds."""
+    return {**_LINK_DEFAULTS, **_fields(row, _LINK_FIELDS, _LINK_READERS, known_to)}
 
 
 def memory_record(row: Sequence[Any], key: GraphKey, known_to: Instant = AFTER_ALL) -> MemoryRecord:

@@ -6,6 +6,7 @@ from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
+from orchestration.traversal.kept_values import KeptValues
 from tests.builders import N1, a_link, a_memory, key
 
 SCORES = (
@@ -40,3 +41,28 @@ def test_links_keep_their_ends_and_their_order() -> None:
     links = enrich_links([a_link("a", "b", energy=0.5), a_link("b", "c")])
     assert [(link.source_id, link.target_id, link.energy) for link in links] == [("a", "b", 0.5), ("b", "c", 1.0)]
     assert {link.level for link in links} == {N1}
+
+
+def test_a_memory_closed_since_is_open_for_one_question_and_closed_for_another() -> None:
+    closed = a_memory("a", valid_at=1, created_at=5, expired_at=9, closed_reason="reality_changed")
+    for known_to, reason in ((10, "reality_changed"), (9, None), (10, "reality_changed"), (9, None)):
+        found = Candidates({key("a"): closed}, known_to=known_to)
+        [memory] = enrich_memories(SCORES[1:], found, ACTIVATION, explain=False).values()
+        assert (memory.closed_reason, memory.expired_at is None) == (reason, reason is None)
+
+
+def test_what_is_kept_of_a_record_serves_every_answer_and_no_copy() -> None:
+    kept = KeptValues()
+    [memory] = enrich_memories(SCORES[1:], CANDIDATES, ACTIVATION, explain=False, kept=kept).values()
+    [again] = enrich_memories(SCORES[1:], CANDIDATES, ACTIVATION, explain=False, kept=kept).values()
+    assert kept.of("length", memory, lambda shown: len(shown.description)) == len(memory.description)
+    assert kept.of("length", again, lambda _: -1) == len(memory.description)
+    assert kept.of("length", memory.model_copy(update={"description": ""}), lambda _: -1) == -1
+
+
+def test_an_answer_shares_no_map_of_fields_with_another() -> None:
+    first, second = (
+        next(iter(enrich_memories(SCORES[1:], CANDIDATES, ACTIVATION, explain=False).values())) for _ in range(2)
+    )
+    assert first == second
+    assert vars(first) is not vars(second)

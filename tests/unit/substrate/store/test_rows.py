@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.memory import Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, graph_fields
 from schemas.temporal import END_OF_TIME, to_datetime
 from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
 from substrate.store import rows
@@ -34,24 +34,25 @@ def some(maybe: dict[str, Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
 
 
 @given(some(MAYBE_OF_A_MEMORY))
-def test_many_memories_are_read_as_each_by_itself(records: list[dict[str, Any]]) -> None:
-    given = [stored_row({"id": f"m{place}", **fields})[NODE_START:] for place, fields in enumerate(records)]
-    scores = [place / 10 for place, _ in enumerate(records)]
-    read = rows.nodes(given, {"level": [Level.N2] * len(given), "relevance_score": scores})
-    each = [rows.node(row, Level.N2, relevance_score=score) for row, score in zip(given, scores, strict=True)]
-    assert read == each
-    assert [one.model_dump_json() for one in read] == [one.model_dump_json() for one in each]
+def test_the_fields_of_a_memory_are_those_of_its_model(records: list[dict[str, Any]]) -> None:
+    for place, record in enumerate(records):
+        row = stored_row({"id": f"m{place}", **record})[NODE_START:]
+        fields = {**rows.node_fields(row), **graph_fields(Level.N2), "relevance_score": 0.5}
+        memory = ConsciousnessNode.of_fields(fields)
+        by_itself = rows.node(row, Level.N2, relevance_score=0.5)
+        assert memory == by_itself
+        assert memory.model_dump_json() == by_itself.model_dump_json()
 
 
 @given(some(MAYBE_OF_A_LINK))
-def test_many_links_are_read_as_each_by_itself(records: list[dict[str, Any]]) -> None:
+def test_the_fields_of_a_link_are_those_of_its_model(records: list[dict[str, Any]]) -> None:
     times = {"valid_at": 1, "invalid_at": END_OF_TIME, "created_at": 1, "expired_at": END_OF_TIME}
-    links = [{**stored_link(f"l{place}"), **times, **fields} for place, fields in enumerate(records)]
-    given = [stored_row({"id": "b"}, link, hop=1, ends=("a", "b"))[LINK_START:NODE_START] for link in links]
-    count = len(given)
-    read = rows.links(given, {"level": [Level.N1] * count, "source_id": ["a"] * count, "target_id": ["b"] * count})
-    each = [rows.link(row, ("a", "b"), Level.N1) for row in given]
-    assert [one.model_dump_json() for one in read] == [one.model_dump_json() for one in each]
+    for place, record in enumerate(records):
+        link = {**stored_link(f"l{place}"), **times, **record}
+        row = stored_row({"id": "b"}, link, hop=1, ends=("a", "b"))[LINK_START:NODE_START]
+        fields = {**rows.link_fields(row), **graph_fields(Level.N1), "source_id": "a", "target_id": "b"}
+        by_itself = rows.link(row, ("a", "b"), Level.N1)
+        assert ConsciousnessRelationship.of_fields(fields).model_dump_json() == by_itself.model_dump_json()
 
 
 LONG = "we moved to the house by the old lighthouse in spring, and the cello came last"
@@ -86,7 +87,7 @@ def test_a_turn_is_shown_by_its_first_words_and_a_session_by_its_subjects(
 ) -> None:
     row = stored_row(fields)[NODE_START:]
     assert rows.node(row, Level.N1).name == shown
-    assert [node.name for node in rows.nodes([row], {"level": [Level.N1]})] == [shown]
+    assert rows.node_fields(row)["name"] == shown
 
 
 # --- records and receipts --------------------------------------------------------------------------------
@@ -115,12 +116,11 @@ def test_a_link_that_never_changed_has_the_first_version() -> None:
 @pytest.mark.parametrize(("known_to", "expired_at", "reason"), [(9, None, None), (10, 9, "reality_changed")])
 def test_a_record_is_shown_as_it_was_known(known_to: int, expired_at: int | None, reason: str | None) -> None:
     row = [{**TIMES, "id": "m", "closed_reason": "reality_changed"}.get(column) for column in NODE_COLUMNS]
-    for memory in (
-        rows.node(row, Level.N1, known_to),
-        *rows.nodes([row], {"level": [Level.N1]}, known_to),
-    ):
-        assert memory.expired_at == (None if expired_at is None else to_datetime(expired_at))
-        assert memory.closed_reason == reason
+    memory = rows.node(row, Level.N1, known_to)
+    fields = rows.node_fields(row, known_to)
+    assert memory.expired_at == (None if expired_at is None else to_datetime(expired_at))
+    assert memory.closed_reason == reason
+    assert (fields["expired_at"], fields["closed_reason"]) == (memory.expired_at, memory.closed_reason)
 
 
 def test_json_that_cannot_be_read_is_named_and_left_out() -> None:
