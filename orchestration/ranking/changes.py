@@ -8,7 +8,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Final, NamedTuple
@@ -27,10 +26,10 @@ SECOND: Final = 1_000_000
 type Numbers = np.ndarray[Any, np.dtype[np.float64]]
 type Instants = np.ndarray[Any, np.dtype[np.int64]]
 type Flags = np.ndarray[Any, np.dtype[np.bool_]]
+type Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A hit as it is compared with others.
 
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
@@ -227,13 +226,11 @@ def _compare_words(hits: Sequence[Hit], asked: Collection[str], former: Sequence
     squares[:of_question] = 0.0
     length = np.sqrt(np.bincount(owner, squares[stems], len(hits)))
     in_question = stems < of_question
-    shared, products = np.zeros((len(former), len(hits))), np.zeros((len(former), len(hits)))
+    held = np.zeros((len(former), len(number)))
     for row, place in enumerate(former):
-        own = stems[ends[place] - many[place] : ends[place]]
-        held = np.zeros(len(number))
-        held[own] = 1.0
-        products[row] = np.bincount(owner, (held * squares)[stems], len(hits))
-        shared[row] = np.bincount(owner[in_question], held[stems[in_question]], len(hits))
+        held[row, stems[ends[place] - many[place] : ends[place]]] = 1.0
+    products = _sums_by_hit((held * squares)[:, stems], owner, len(hits))
+    shared = _sums_by_hit(held[:, stems[in_question]], owner[in_question], len(hits))
     both = length[former][:, None] * length
     every = float(rarity[:of_question].sum())
     found = np.bincount(owner[in_question], rarity[stems[in_question]], len(hits))
@@ -243,3 +240,10 @@ def _compare_words(hits: Sequence[Hit], asked: Collection[str], former: Sequence
         asked_share=found / every if every else np.zeros(len(hits)),
         many=many.astype(np.float64),
     )
+
+
+def _sums_by_hit(rows: Numbers, owner: Places, hits: int) -> Numbers:
+    """For each row the sum of its values by the hit that owns each column."""
+    bins = (owner + hits * np.arange(len(rows))[:, None]).ravel()
+    sums: Numbers = np.bincount(bins, rows.ravel(), hits * len(rows)).reshape(len(rows), hits)
+    return sums

@@ -389,7 +389,8 @@ def final_order(scores: Sequence[Score], candidates: Candidates, question: Ranki
         if channel.stage == "order":
             weight = getattr(question.weights, channel.weight)
             places = channel.score(candidates, replace(question, scores=order), weight)
-            order.sort(key=lambda score: places.get(score.key, 0.0))
+            if places:
+                order.sort(key=lambda score: places.get(score.key, 0.0))
             if channel.part == currency.PART and places:
                 order = levelled(order, currency.PART)
     return order

@@ -105,13 +105,13 @@ def consciousness_scores(
         resonances = cosine_similarities(felt, emotions).tolist()
     scores = []
     for memory, activation, resonance in zip(scored, relevance, resonances, strict=False):
-        energy, confidence, incompleteness, _ = _weighed(memory, inferred=inferred)
+        weighed = _weighed(memory, inferred=inferred)
         terms = {
             "relevance": activation,
-            "priority": 0.4 * priority(energy, pressure),
-            "confidence": confidence,
+            "priority": 0.4 * priority(weighed.energy, pressure),
+            "confidence": weighed.confidence,
             "emotional_resonance": 0.5 * resonance,
-            "incompleteness": incompleteness,
+            "incompleteness": weighed.incompleteness,
         }
         if shared and memory.key[0] != Level.N1:
             terms["shared"] = -shared

@@ -103,16 +103,14 @@ def _hit(score: Score, memory: Candidate, question: _Read) -> Hit:
     told = told_by(memory)
     text = told.text
     return Hit(
-        at=told.began,
-        voice=_voice(score.key, told),
-        total=score.total,
-        likeness=memory.likeness,
-        stems=text.stems(question.language),
-        gives_kind=question.kind is not None and text.gives(question.kind, question.stems),
-        changes=text.voice.changes,
-        own=text.voice.own,
-        unreal=text.voice.unreal,
-        passage=memory.shown is not None,
+        told.began,
+        _voice(score.key, told),
+        score.total,
+        memory.likeness,
+        text.stems(question.language),
+        question.kind is not None and text.gives(question.kind, question.stems),
+        *text.voice,
+        memory.shown is not None,
     )
 
 

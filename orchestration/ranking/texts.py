@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from orchestration.appraisal.standing_rules import is_standing_instruction
 from orchestration.question.answer_kind import AskedKind, NamesGiven, names_given
@@ -129,10 +129,10 @@ class Told:
         self._felt = str(get("emotion_vector"))
 
     @cached_property
-    def said(self) -> tuple[Any, ...] | None:
+    def said(self) -> str | None:
         """Type, feelings and words, the same for two memories that say the same; None for too few words."""
         found = self.lexical.words
-        return None if len(found) < LEAST_SAID else (self.kind, self._felt, found)
+        return None if len(found) < LEAST_SAID else "\n".join((self.kind, self._felt, *found))
 
     @cached_property
     def days(self) -> tuple[Period, ...]:

@@ -204,7 +204,7 @@ def test_what_is_nearly_as_much_like_the_question_is_of_one_thing_in_a_store_of_
 def test_hits_without_a_common_word_are_of_one_thing_only_where_a_change_is_likely() -> None:
     told = [replace(HOMES[0], stems=frozenset({"katze"})), replace(HOMES[1], stems=frozenset({"zahnarzt"}))]
     assert not is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), told)
-    assert is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), [told[0], replace(told[1], stems=told[0].stems)])
+    assert is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), [told[0], told[1]._replace(stems=told[0].stems)])
     assert is_of_one_thing(Change(0, 1, LEAST_CHANGE), told)
 
 
