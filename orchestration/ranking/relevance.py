@@ -52,14 +52,14 @@ def word_relevance(
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
         weights[level] = word_weights(counted, lexicon.memories, language)
     texts = {key: told_by(memory).lexical for key, memory in memories.items()}
-    lengths = {key: len(text.text) for key, text in texts.items()}
-    mean = float(sum(lengths.values())) / len(lengths) if lengths else 0.0
+    lengths = [len(text.text) for text in texts.values()]
+    mean = float(sum(lengths)) / len(lengths) if lengths else 0.0
     scores = dict.fromkeys(texts, 0.0)
-    for key, text in texts.items():
+    for (key, text), own_length in zip(texts.items(), lengths, strict=True):
         level_weights = weights.get(key[0])
         if level_weights and (counts := count_held(text, level_weights, language)):
             # The length of a passage is what a long text was cut to: it says nothing of how much was said.
-            length = mean if memories[key].shown else float(lengths[key])
+            length = mean if memories[key].shown else float(own_length)
             scores[key] = okapi_bm25(counts, level_weights, length, mean)
     return scores
 

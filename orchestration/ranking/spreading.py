@@ -118,7 +118,14 @@ def _answers(
 
 
 def _is_asking(keys: Iterable[Key], memories: Mapping[Key, Candidate]) -> bool:
-    return any(is_asking(memories[key].get("description") or "") for key in keys)
+    return any(_asks(memories[key]) for key in keys)
+
+
+def _asks(memory: Candidate) -> bool:
+    found: bool | None = memory.derived.get("asks")
+    if found is None:
+        found = memory.derived["asks"] = is_asking(memory.get("description") or "")
+    return found
 
 
 def is_asking(text: str) -> bool:
@@ -127,7 +134,17 @@ def is_asking(text: str) -> bool:
 
 
 def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE, *, inferred: bool = True) -> Array:
-    """Traversal probability in [0, 1] of each link, as weighed from `state`."""
+    """Traversal probability in [0, 1] of each link, as weighed from `state`; kept with it where there is none."""
+    if state.goal or state.emotions:
+        return _weigh(links, state, inferred=inferred)
+    name = "likelihood_as_read" if inferred else "likelihood_as_given"
+    unknown = [link for link in links if name not in link.derived]
+    for link, likelihood in zip(unknown, _weigh(unknown, state, inferred=inferred).tolist(), strict=True):
+        link.derived[name] = likelihood
+    return np.array([link.derived[name] for link in links], np.float64)
+
+
+def _weigh(links: Sequence[CandidateLink], state: State, *, inferred: bool) -> Array:
     columns = {name: column_of(links, name) for name in columns_needed(state)}
     if not inferred:
         taken = [(unset or "").split(",") for unset in column_of(links, "unset")]

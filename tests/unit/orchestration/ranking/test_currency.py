@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
@@ -80,13 +79,13 @@ def test_two_of_one_moment_tell_of_no_change() -> None:
 
 
 def test_what_was_stored_by_one_list_of_commands_tells_of_no_change() -> None:
-    stored_next = replace(HOMES[1], at=HOMES[0].at + 1)
+    stored_next = HOMES[1]._replace(at=HOMES[0].at + 1)
     assert find_changes([HOMES[0], stored_next], ASKED) == []
 
 
 def test_a_part_of_a_long_text_tells_of_no_change() -> None:
     for place in (0, 1):
-        hits = [replace(home, passage=number == place) for number, home in enumerate(HOMES)]
+        hits = [home._replace(passage=number == place) for number, home in enumerate(HOMES)]
         changes = find_changes(hits, ASKED)
         assert all(place not in (change.earlier, change.later) for change in changes)
 
@@ -202,7 +201,7 @@ def test_what_is_nearly_as_much_like_the_question_is_of_one_thing_in_a_store_of_
 
 
 def test_hits_without_a_common_word_are_of_one_thing_only_where_a_change_is_likely() -> None:
-    told = [replace(HOMES[0], stems=frozenset({"katze"})), replace(HOMES[1], stems=frozenset({"zahnarzt"}))]
+    told = [HOMES[0]._replace(stems=frozenset({"katze"})), HOMES[1]._replace(stems=frozenset({"zahnarzt"}))]
     assert not is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), told)
     assert is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), [told[0], told[1]._replace(stems=told[0].stems)])
     assert is_of_one_thing(Change(0, 1, LEAST_CHANGE), told)
