@@ -207,19 +207,6 @@ class Frozen(BaseModel):
         """Construct without validation from every field, in field order; the value keeps the dictionary itself."""
         return _construct(cls, fields, _read_defaults(cls)[1])
 
-    @classmethod
-    def from_columns(cls, count: int, columns: Mapping[str, Iterable[Any]]) -> list[Self]:
-        """Construct `count` values as `unchecked` does, from one column per field; other fields get their default.
-
-        Filling copies of one dictionary column by column keeps its key table, which saves most of the time.
-        """
-        blank, names = _read_defaults(cls)
-        rows = [blank.copy() for _ in range(count)]
-        for name, column in columns.items():
-            for fields, value in zip(rows, column, strict=False):
-                fields[name] = value
-        return [_construct(cls, fields, names) for fields in rows]
-
 
 class Sparse(Frozen):
     """A value of which a stream leaves out each optional field that has its default."""
