@@ -32,7 +32,7 @@ class RecordName(NamedTuple):
 
 
 DEFAULT_BYTES: Final = 64 << 20
-_KEPT_BYTES: Final = {"memory": 6_000, "link": 4_000}
+_KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
 """What a record takes beside its texts, with what is usually computed from it."""
 _BYTES_OF_CHARACTER: Final = 4
 """Texts stand in the row, in a model, in JSON, and as stems."""
