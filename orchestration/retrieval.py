@@ -18,9 +18,19 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_
 from orchestration.graph_queries.filters import FilterReading, read_filters
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
 from orchestration.graph_queries.six_queries import prepare_queries
+from orchestration.kept_streams import (
+    KeptStream,
+    Place,
+    Retrieved,
+    find_place,
+    find_stream,
+    keep_stream,
+    still_in,
+)
 from orchestration.mind.decay import Decay
 from orchestration.mind.feedback import learned_factors, read_learned
-from orchestration.question.reading import read_question
+from orchestration.mind.stream_mind import tells_mind, with_mind
+from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
 from orchestration.question.time_expressions import NamedPeriod
 from orchestration.ranking.activation import Activation, Asker, activate, in_order
@@ -36,6 +46,7 @@ from orchestration.stream_completion import (
     StageTimer,
     add_versions,
     complete,
+    finish,
     known_scope,
     let_others_run,
     read_contested,
@@ -49,6 +60,15 @@ from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
 from substrate.emotions import normal_emotions
 from substrate.text import count_of
+
+
+class Asking(NamedTuple):
+    """A question as it is asked at a moment. `learned`: from the feedback of the citizen, or what was given."""
+
+    view: View
+    question: Question
+    learned: Learned
+    timer: StageTimer
 
 
 class RankedCandidates(NamedTuple):
@@ -82,8 +102,50 @@ async def retrieve_consciousness_context(
     InvalidRequest when it is to be ordered by a model that is not configured. `recall`: what it found when it was
     asked at `now` before; such a stream is not noted and changes no energy.
     """
-    ranked = await rank_candidates(intention, deps, now, recall=recall)
-    view, candidates, timer = ranked.view, ranked.candidates, ranked.timer
+    return (await retrieve(intention, deps, now, recall=recall)).stream
+
+
+async def retrieve(
+    intention: RetrievalIntention, deps: Deps, now: Instant, *, recall: Recall | None = None
+) -> Retrieved:
+    """The same, with what is kept of the stream where it was found before (`orchestration.kept_streams`)."""
+    asking = await open_question(intention, deps, now, recall=recall)
+    place = find_place(intention, asking.question, asking.view, deps, learned=asking.learned)
+    if place is not None and (kept := await find_stream(place, asking.view, deps)) is not None:
+        again = await _retrieve_again(kept, asking, intention, deps, place=place)
+        if again is not None:
+            return again
+        asking = await open_question(intention, deps, now, recall=recall)
+        place = None
+    ranked = await _rank(asking, intention, deps)
+    stream = await _complete_ranked(ranked, intention, deps, place)
+    return Retrieved(stream)
+
+
+async def _retrieve_again(
+    kept: KeptStream, asking: Asking, intention: RetrievalIntention, deps: Deps, *, place: Place
+) -> Retrieved | None:
+    """The kept stream as the answer to this question; None where its graphs were written to meanwhile."""
+    view, timer = asking.view, asking.timer
+    shown = kept.shown_at(view.scope.last_moment(view.now), deps)
+    own = {"intention_id": intention.intention_id, "retrieved_at": to_datetime(view.now)}
+    stream = shown.stream.model_copy(update=own)
+    if tells_mind(intention):
+        stream = await with_mind(stream, intention, view, deps)
+        if not await still_in(view):
+            return None
+    deps.connection.answers.hits += 1
+    timer.end("kept")
+    found = kept.recalled(view)
+    stream = await finish(stream, intention, view, deps, timer=timer, found=found, learned=kept.learned)
+    return Retrieved(stream, place, kept, shown)
+
+
+async def _complete_ranked(
+    ranked: RankedCandidates, intention: RetrievalIntention, deps: Deps, place: Place | None
+) -> ConsciousnessStream:
+    """The stream of what was ranked; it is kept where it may be."""
+    view, candidates, timer, recall = ranked.view, ranked.candidates, ranked.timer, ranked.view.recall
     await let_others_run()
     timer.end("activation")
     async with deps.connection.questions.turn():
@@ -97,8 +159,13 @@ async def retrieve_consciousness_context(
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")
-        found = take_recall(ranked)
-        return await complete(stream, intention, view, deps, timer=timer, found=found, learned=ranked.learned)
+        found, learned = take_recall(ranked), ranked.learned
+
+        def keep(whole: ConsciousnessStream) -> None:
+            if place is not None:
+                keep_stream(place, KeptStream(whole, found, learned, view.now), deps)
+
+        return await complete(stream, intention, view, deps, timer=timer, found=found, learned=learned, keep=keep)
 
 
 async def rank_candidates(
@@ -113,19 +180,38 @@ async def rank_candidates(
 
     `learned`: what feedback teaches; None for that of the citizen.
     """
+    asking = await open_question(intention, deps, now, learned=learned, recall=recall)
+    return await _rank(asking, intention, deps)
+
+
+async def open_question(
+    intention: RetrievalIntention,
+    deps: Deps,
+    now: Instant,
+    *,
+    learned: Learned | None = None,
+    recall: Recall | None = None,
+) -> Asking:
+    """The question as it is asked now, and the graphs that it asks. Raises StoreMisfit, Unavailable."""
     scope, timer = choose_scope(intention, now) if recall is None else recall.scope, StageTimer()
     view = await open_view(intention.citizen_id, intention.graphs, scope, deps, now=now)
     view = view._replace(recall=recall)
+    if learned is None:
+        changed_at = feedback_changed_at(view)
+        learned = await read_learned(intention.citizen_id, scope, deps, changed_at=changed_at)
     timer.end("open")
-    moment = scope.moment(now)
-    zone = find_zone(intention.time_zone)
-    question = read_question(intention.query_text, to_datetime(moment).astimezone(zone))
-    extraction, filtered, own = await asyncio.gather(
-        extract(question, view, deps),
-        read_filters(intention.filters, view),
-        read_learned(intention.citizen_id, scope, deps, changed_at=feedback_changed_at(view)),
+    moment = to_datetime(scope.moment(now)).astimezone(find_zone(intention.time_zone))
+    return Asking(view, read_question(intention.query_text, moment), learned, timer)
+
+
+async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> RankedCandidates:
+    """The order of the memories that were found. Raises as the whole retrieval."""
+    view, question, learned, timer = asking
+    scope, recall = view.scope, view.recall
+    moment, zone = scope.moment(view.now), find_zone(intention.time_zone)
+    extraction, filtered = await asyncio.gather(
+        extract(question, view, deps), read_filters(intention.filters, view)
     )
-    learned = own if learned is None else learned
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
     named = len(question.periods)
     question, event_results = await with_event_periods(question, lexicons, view, deps, zone=zone)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
@@ -202,14 +202,32 @@ async def complete(
     timer: StageTimer,
     found: Recall,
     learned: Learned = NOTHING_LEARNED,
+    keep: Callable[[ConsciousnessStream], None] | None = None,
 ) -> ConsciousnessStream:
     """The stream with the coherence of its paths, its id, energy feedback if asked for, and its times (003, 4).
 
     What was asked, `found` and shown is noted. `learned`: what ranked it beside the weights of the channels.
     Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
+    `keep` is called with the stream as it was found, coherent, before anything else is added.
     """
     coherent, told = await asyncio.gather(add_coherence(stream, view), with_mind(stream, intention, view, deps))
+    if keep is not None:
+        keep(coherent)
     stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
+    return await finish(stream, intention, view, deps, timer=timer, found=found, learned=learned)
+
+
+async def finish(
+    stream: ConsciousnessStream,
+    intention: RetrievalIntention | StateBasedRetrieval,
+    view: View,
+    deps: Deps,
+    *,
+    timer: StageTimer,
+    found: Recall,
+    learned: Learned = NOTHING_LEARNED,
+) -> ConsciousnessStream:
+    """The stream as it is shown, with its id, energy feedback if asked for, and its times; see `complete`."""
     words = stems_of(_asked_text(intention))
     stream = fit(stream, intention.form, budget_of(intention), parts=intention.parts, words=words)
     if view.recall is None:

@@ -178,6 +178,13 @@ class StoreSettings(_Group):
         description="So many megabytes of what was read are kept in each process, two thirds of it for memories "
         "and links, so that a question reads again only what changed; 0: nothing is kept.",
     )
+    stream_cache_mb: int = Field(
+        default=64,
+        ge=0,
+        le=65_536,
+        description="So many megabytes of answers are kept in each process, so that the same question costs "
+        "little as long as nothing was written that could change its answer; 0: none is kept.",
+    )
     likeness: Literal["auto", "sets", "index"] = Field(
         default="auto",
         description="What finds the nearest memories of new graphs: Redis vector sets (`sets`), or a vector index "

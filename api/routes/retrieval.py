@@ -10,7 +10,7 @@ from api.security.permissions import QUESTION, requires
 from api.telemetry import metrics
 from orchestration.assembly.fitting import send
 from orchestration.assembly.options import budget_of
-from orchestration.retrieval import retrieve_consciousness_context
+from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.stream import ConsciousnessStream
@@ -23,8 +23,9 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 @requires(QUESTION)
 async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
-    stream = await retrieve_consciousness_context(intention, runtime.deps, now)
-    return _stream_response(stream, "retrieve", intention)
+    retrieved = await retrieve_stream(intention, runtime.deps, now)
+    body = retrieved.send(intention, budget_of(intention), runtime.deps)
+    return _stream_response(retrieved.stream, "retrieve", body)
 
 
 @router.post("/wake", response_model=StreamAnswer, operation_id="wake")
@@ -32,15 +33,12 @@ async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now
 async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now) -> Response:
     """The memories that fit a citizen's state, with no question asked."""
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
-    return _stream_response(stream, "wake", state)
+    return _stream_response(stream, "wake", send(stream, state, budget_of(state)))
 
 
-def _stream_response(
-    stream: ConsciousnessStream, door: str, asked: RetrievalIntention | StateBasedRetrieval
-) -> Response:
+def _stream_response(stream: ConsciousnessStream, door: str, body: bytes) -> Response:
     """The stream, with the milliseconds of each stage in `Server-Timing`, which browsers show."""
     stages = [f"{stage};dur={milliseconds:g}" for stage, milliseconds in stream.stage_ms.items()]
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
-    body = send(stream, asked, budget_of(asked))
     metrics.record_stream(stream, door, len(body))
     return Response(body, media_type="application/json", headers={"Server-Timing": timing})

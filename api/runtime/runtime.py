@@ -86,6 +86,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
         embedder = await opening
         connection = _connect(settings.store, engine)
         connection.keep_at_most(settings.store.cache_mb)
+        connection.answers.most_bytes = settings.store.stream_cache_mb << 20
         graphs = Graphs(
             connection, model=embedder.model, dimension=embedder.dimension, likeness=settings.store.likeness
         )

@@ -278,7 +278,8 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
     families.notes_waiting.add_metric((), len(runtime.deps.notes))
     families.notes_dropped.add_metric((), runtime.deps.notes.dropped)
     connection = runtime.deps.connection
-    for name, cache in (("records", connection.records), ("graphs", connection.kept)):
+    caches = (("records", connection.records), ("graphs", connection.kept), ("streams", connection.answers))
+    for name, cache in caches:
         families.kept_bytes.add_metric((name,), cache.bytes)
         families.kept_hits.add_metric((name,), cache.hits)
         families.kept_misses.add_metric((name,), cache.misses)

@@ -30,6 +30,8 @@ async def with_mind(
 
     What is not read in time is left out.
     """
+    if not tells_mind(asked):
+        return stream
     parts = asked.parts or ()
     told = asked.form == "compact"
     energy, rules = await asyncio.gather(
@@ -37,6 +39,11 @@ async def with_mind(
         _rules(stream, view) if told or "rules" in parts else _nothing(),
     )
     return stream.model_copy(update={"citizen_energy": energy, "rules": rules or ()})
+
+
+def tells_mind(asked: StreamRequest) -> bool:
+    """Whether the stream tells anything of the citizen itself."""
+    return asked.form == "compact" or not {"energy", "rules"}.isdisjoint(asked.parts or ())
 
 
 async def _nothing() -> None:

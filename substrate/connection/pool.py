@@ -26,6 +26,7 @@ from schemas.temporal import Instant
 from substrate.connection.batch_sizes import BatchSizes
 from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translate_error
 from substrate.connection.graph_vectors import GraphVectors
+from substrate.connection.kept_answers import KeptAnswers
 from substrate.connection.kept_reads import KeptReads
 from substrate.connection.parameters import typed_row
 from substrate.connection.patience import NO_ANSWER, NOT_DONE, patiently
@@ -80,7 +81,8 @@ class Connection:
     disk has no space for it. `missing` is called with the name of a graph that a query named and that does not
     exist. When the connection is lost it is called with None: whatever the caller knows about graphs may then be
     out of date. `wrote` is called with the graph's name after a write. `records`: what this process keeps of the
-    records that it read; `kept`: what it keeps of graphs in one state.
+    records that it read; `kept`: what it keeps of graphs in one state; `answers`: what it keeps of questions.
+    `failures` counts what the engine did not answer, or not in time.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
     separate connections, so that no write waits for a read. A flow holds one of `questions` while it answers.
@@ -101,6 +103,8 @@ class Connection:
         self.records = RecordCache()
         self.batch_sizes = BatchSizes()
         self.kept = KeptReads()
+        self.answers = KeptAnswers()
+        self.failures = 0
         active = ActiveTenants()
         self.reads = Turns(READS_AT_ONCE, CORES + 1, active)
         self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, active, rest_beyond_s=QUICK_WRITE_S)
@@ -308,6 +312,7 @@ class Connection:
 
     async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
         """Return our error for the driver's, after calling `missing` and `revive` where the error requires it."""
+        self.failures += 1
         ours = translate_error(error, name)
         if isinstance(ours, GraphMissing):
             self.missing(graph)
@@ -340,6 +345,7 @@ class Connection:
         """Keep nothing of a graph, or of all: something was erased, or the engine may hold other data."""
         self.records.forget(graph)
         self.kept.forget(graph)
+        self.answers.forget(graph)
 
     async def now(self) -> Instant:
         """Return the time of the engine's host: one clock for all processes that share a store."""

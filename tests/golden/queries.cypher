@@ -5660,6 +5660,31 @@ LIMIT 40
 RETURN n.id AS id, n.speaker AS speaker, coalesce(left(n.description, 1000), '') AS text, n.valid_at AS held,
     n.created_at AS known;
 
+// next_change
+// :params $after, $open
+CALL {
+  MATCH (x:ConsciousnessNode)
+  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
+      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
+  UNION ALL
+  MATCH (x:PastVersion)
+  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
+      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
+  UNION ALL
+  MATCH ()-[x:LINK]->()
+  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
+      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
+  UNION ALL
+  MATCH ()-[x:PAST_LINK]->()
+  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
+      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
+}
+RETURN min(at);
+
 // node_types
 MATCH (m:ConsciousnessNode)
 WITH m

@@ -1,0 +1,195 @@
+"""Streams that are kept, so that the same question costs little as long as its answer is the same.
+
+A stream is kept for the states of all graphs that it asked, which every write changes, until the next moment at
+which something begins or ends to hold there by itself. What hangs on the moment of asking alone is made anew: ids
+and times, how far energy has faded, the energy of the citizen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from orchestration.assembly.budget import Budget
+from orchestration.assembly.fading import FadingStream
+from orchestration.assembly.fitting import Sent, send
+from orchestration.assembly.kept_sections import SentAgain
+from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.recall import Recall
+from orchestration.mind.decay import Decay
+from orchestration.mind.stream_notes import name_weights
+from orchestration.question.reading import Question, read_question
+from orchestration.ranking.feedback import Learned
+from schemas.errors import Fault, StoreTimeout
+from schemas.intention import RetrievalIntention, find_zone
+from schemas.stream import ConsciousnessStream
+from schemas.stream_forms import all_links, all_memories
+from schemas.temporal import Instant, Period, Scope, TemporalMode, to_datetime
+from substrate.connection.kept_answers import AskedState, States
+from substrate.store import reader
+from substrate.store.boundaries import read_next_change
+
+MADE_ANEW: Final = {"intention_id", "generated_at", "generated_by", "form", "parts", "max_tokens"}
+"""What a request may say otherwise: the same is found, and shown in another form."""
+_BY_MODEL: Final = ("llm", "custom")
+_FAR_OFF: Final = timedelta(days=400)
+_STREAM_BYTES, _MEMORY_BYTES, _LINK_BYTES = 20_000, 5_000, 6_000
+"""What a stream takes, and each of its memories and links with its place in the graph, beside their texts."""
+_BYTES_OF_CHARACTER: Final = 2
+
+
+class Place(NamedTuple):
+    """Where the stream of a question is kept. `states`: of the graphs that it asked, as it found them.
+
+    `failures`: of the connection, and `forgotten`: of what it keeps, when the question began.
+    """
+
+    question: Hashable
+    states: States
+    failures: int
+    forgotten: int
+
+
+class KeptStream:
+    """A stream before it was fitted, with what was found for it at `at`. `until`: it holds no longer then.
+
+    What is kept never changes; only how far its energy has faded, and that is made anew for each question.
+    """
+
+    __slots__ = ("_fading", "_shown", "at", "found", "learned", "size", "stream", "until")
+
+    def __init__(self, stream: ConsciousnessStream, found: Recall, learned: Learned, at: Instant) -> None:
+        self.stream = stream.model_copy(update={"timings": ()})
+        self.found, self.learned, self.at = found, learned, at
+        self.size = _size(stream)
+        self.until: Instant | None = None
+        self._fading: FadingStream | None = None
+        self._shown = SentAgain(self.stream)
+
+    def fades(self, deps: Deps) -> bool:
+        """Whether the energies that it shows can be made anew."""
+        if self._fading is None:
+            fading = FadingStream(self.stream)
+            if not fading.shows(Decay(deps.half_lives, self.at)):
+                return False
+            self._fading = fading
+        return True
+
+    def shown_at(self, moment: Instant, deps: Deps) -> SentAgain:
+        """The stream as it is at this moment, with what is kept of its form. `fades` was asked before."""
+        assert self._fading is not None
+        stream = self._fading.at(Decay(deps.half_lives, moment))
+        if stream is not self._shown.stream:
+            self._shown = SentAgain(stream)
+        return self._shown
+
+    def recalled(self, view: View) -> Recall:
+        """What was found, as of the moment of this question."""
+        known_at, known = max(view.now, self.found.scope.known.start), view.scope.known
+        scope = Scope(view.scope.valid, Period(min(known.start, known_at), min(known.end, known_at + 1)))
+        return replace(self.found, scope=scope)
+
+
+class Retrieved(NamedTuple):
+    """A stream. Of one that was found before: where it is `kept`, and what is kept of its form."""
+
+    stream: ConsciousnessStream
+    place: Place | None = None
+    kept: KeptStream | None = None
+    shown: SentAgain | None = None
+
+    def send(self, asked: Sent, budget: Budget | None, deps: Deps) -> bytes:
+        """The stream as it is sent."""
+        if self.place is None or self.kept is None or self.shown is None:
+            return send(self.stream, asked, budget)
+        body = self.shown.send(self.stream, asked, budget)
+        deps.connection.answers.resize(self.place.question, self.kept, self.kept.size + self.shown.bytes)
+        return body
+
+
+def find_place(
+    intention: RetrievalIntention, question: Question, view: View, deps: Deps, *, learned: Learned
+) -> Place | None:
+    """Where the stream of this question is kept; None where none may be.
+
+    None for the past, for a question about a time as seen from now, for what chance or a model decides, and where
+    the stream changes the energy of the citizen: it would be another state at once.
+    """
+    answers, model = deps.connection.answers, deps.language_model
+    decided = intention.plurality is not None or intention.rerank in _BY_MODEL
+    asks_model = model is not None and model.question_seconds > 0
+    current = intention.temporal_mode is TemporalMode.CURRENT and view.recall is None
+    states = _states(view)
+    if not answers.most_bytes or decided or asks_model or not current or intention.apply_feedback or not states:
+        return None
+    if question.periods and question != _read_elsewhen(intention, view):
+        return None
+    asked = (intention.model_dump_json(exclude=MADE_ANEW), intention.notes, question)
+    ranked = (name_weights(deps, learned), learned.notes, deps.half_lives, deps.embedder.model)
+    return Place((asked, ranked, tuple(view.targets)), states, deps.connection.failures, answers.forgotten)
+
+
+def _read_elsewhen(intention: RetrievalIntention, view: View) -> Question:
+    """The question as it would be read at another time."""
+    then = to_datetime(view.now) + _FAR_OFF
+    return read_question(intention.query_text, then.astimezone(find_zone(intention.time_zone)))
+
+
+def _states(view: View) -> dict[str, AskedState]:
+    """By the name of each graph; empty where one of them did not say."""
+    states = {
+        target.graph.name: AskedState(target.reads.state, target.past)
+        for target in view.targets.values()
+        if target.reads.state is not None
+    }
+    return states if len(states) == len(view.targets) else {}
+
+
+async def find_stream(place: Place, view: View, deps: Deps) -> KeptStream | None:
+    """The stream that is kept there, if it is the answer at the moment of the question."""
+    answers = deps.connection.answers
+    kept: KeptStream | None = answers.find(place.question, place.states)
+    if kept is not None and await _holds(kept, view) and kept.fades(deps):
+        return kept
+    answers.misses += 1
+    return None
+
+
+async def _holds(kept: KeptStream, view: View) -> bool:
+    if view.now < kept.at:
+        return False
+    if kept.until is None:
+        changes = await asyncio.gather(*(read_next_change(each, kept.at) for each in view.targets.values()))
+        kept.until = min(kept.at if each is None else each for each in changes)
+        if not await still_in(view):
+            return False
+    return view.now < kept.until
+
+
+async def still_in(view: View) -> bool:
+    """Whether all graphs are in the states in which the question found them."""
+    try:
+        found = await asyncio.gather(*(reader.read_situation(each.graph) for each in view.targets.values()))
+    except (StoreTimeout, Fault):
+        return False
+    return all(each.reads.state == now.state for each, now in zip(view.targets.values(), found, strict=True))
+
+
+def keep_stream(place: Place, kept: KeptStream, deps: Deps) -> None:
+    """Keep the stream, unless something of it was missing, or forgotten since the question began."""
+    answers, stream = deps.connection.answers, kept.stream
+    missing = any(part.query != "fields" for part in stream.degraded) or stream.model_calls
+    if missing or deps.connection.failures != place.failures or answers.forgotten != place.forgotten:
+        return
+    answers.keep(place.question, place.states, kept, kept.size)
+
+
+def _size(stream: ConsciousnessStream) -> int:
+    memories = {id(memory): len(memory.description) for memory in all_memories(stream)}
+    links = sum(1 for _ in all_links(stream))
+    text = _BYTES_OF_CHARACTER * sum(memories.values())
+    return _STREAM_BYTES + len(memories) * _MEMORY_BYTES + links * _LINK_BYTES + text

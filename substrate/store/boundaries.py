@@ -1,0 +1,63 @@
+"""When what holds in a graph changes next by itself: the next moment at which a valid time begins or ends."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from schemas.errors import Fault, StoreTimeout
+from schemas.temporal import END_OF_TIME, Instant
+from substrate.connection.parameters import parameters
+from substrate.cypher.query import Query
+from substrate.graphs.graph import GraphTarget
+
+DEADLINE_MS: Final = 250
+"""It looks at every record of the graph: where that takes longer, the graph does not say."""
+_KEPT_BYTES: Final = 100
+
+
+def _next_of(pattern: str) -> str:
+    return (
+        f"MATCH {pattern} WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after "
+        "AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open) "
+        "RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at"
+    )
+
+
+_RECORDS: Final = ("(x:ConsciousnessNode)", "(x:PastVersion)", "()-[x:LINK]->()", "()-[x:PAST_LINK]->()")
+NEXT_CHANGE: Final = Query(
+    "next_change", f"CALL {{ {' UNION ALL '.join(map(_next_of, _RECORDS))} }} RETURN min(at)"
+)
+"""The next moment after `$after`; null without one. The sums hide the columns from the index of `valid_at`."""
+
+
+class _Stretch(NamedTuple):
+    """From `after` until `until` nothing changes by itself; None where the graph did not say."""
+
+    after: Instant
+    until: Instant | None
+
+    def contains(self, moment: Instant) -> bool:
+        return self.until is None or self.after <= moment < self.until
+
+
+async def read_next_change(target: GraphTarget, after: Instant) -> Instant | None:
+    """The next moment after `after` at which a record begins or ends to hold; END_OF_TIME where none does.
+
+    It is kept for the state in which the question found the graph. None where the graph does not say in time.
+    Raises Unavailable.
+    """
+    kept: _Stretch | None = target.reads.get(NEXT_CHANGE.name)
+    if kept is None or not kept.contains(after):
+        kept = _Stretch(after, await _read(target, after))
+        target.reads.keep(NEXT_CHANGE.name, kept, _KEPT_BYTES)
+    return kept.until
+
+
+async def _read(target: GraphTarget, after: Instant) -> Instant | None:
+    graph = target.graph
+    header = parameters({"after": after, "open": END_OF_TIME})
+    try:
+        rows = await graph.connection.read(graph.name, NEXT_CHANGE, header, DEADLINE_MS)
+    except (StoreTimeout, Fault):
+        return None
+    return END_OF_TIME if rows[0][0] is None else int(rows[0][0])
