@@ -8,15 +8,15 @@ and times, how far energy has faded, the energy of the citizen.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from orchestration.assembly.budget import Budget
 from orchestration.assembly.fading import FadingStream
-from orchestration.assembly.fitting import Sent, send
-from orchestration.assembly.kept_sections import SentAgain
+from orchestration.assembly.fitting import send
+from orchestration.assembly.options import budget_of
+from orchestration.assembly.sent_again import SentStream, as_sent
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
@@ -24,6 +24,7 @@ from orchestration.mind.decay import Decay
 from orchestration.mind.stream_notes import name_weights
 from orchestration.question.reading import Question, read_question
 from orchestration.ranking.feedback import Learned
+from orchestration.stream_completion import fitted
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, find_zone
 from schemas.stream import ConsciousnessStream
@@ -35,6 +36,8 @@ from substrate.store.boundaries import read_next_change
 
 MADE_ANEW: Final = {"intention_id", "generated_at", "generated_by", "form", "parts", "max_tokens"}
 """What a request may say otherwise: the same is found, and shown in another form."""
+MOST_WAYS: Final = 4
+"""So many forms of one stream are kept."""
 _BY_MODEL: Final = ("llm", "custom")
 _FAR_OFF: Final = timedelta(days=400)
 _STREAM_BYTES, _MEMORY_BYTES, _LINK_BYTES = 20_000, 5_000, 6_000
@@ -54,21 +57,50 @@ class Place(NamedTuple):
     forgotten: int
 
 
+class Shown:
+    """A kept stream as it is shown in one form, fitted; `sent`: as it was sent, once it was."""
+
+    __slots__ = ("sent", "stream")
+
+    def __init__(self, stream: ConsciousnessStream) -> None:
+        self.stream = stream
+        self.sent: SentStream | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return 0 if self.sent is None else self.sent.size
+
+
 class KeptStream:
     """A stream before it was fitted, with what was found for it at `at`. `until`: it holds no longer then.
 
     What is kept never changes; only how far its energy has faded, and that is made anew for each question.
+    `times`: those of its first answer, with which it is fitted again, so that as much of it is shown.
     """
 
-    __slots__ = ("_fading", "_shown", "at", "found", "learned", "size", "stream", "until")
+    __slots__ = ("_faded", "_fading", "_own_size", "_shown", "at", "found", "learned", "stream", "times", "until")
 
-    def __init__(self, stream: ConsciousnessStream, found: Recall, learned: Learned, at: Instant) -> None:
-        self.stream = stream.model_copy(update={"timings": ()})
-        self.found, self.learned, self.at = found, learned, at
-        self.size = _size(stream)
+    def __init__(
+        self,
+        stream: ConsciousnessStream,
+        found: Recall,
+        learned: Learned,
+        at: Instant,
+        *,
+        times: Mapping[str, Any],
+    ) -> None:
+        self.stream, self.found, self.learned, self.at, self.times = stream, found, learned, at, times
         self.until: Instant | None = None
+        self._own_size = _size(stream)
         self._fading: FadingStream | None = None
-        self._shown = SentAgain(self.stream)
+        self._faded = stream
+        self._shown: dict[Hashable, Shown] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, by estimate."""
+        return self._own_size + sum(shown.size for shown in self._shown.values())
 
     def fades(self, deps: Deps) -> bool:
         """Whether the energies that it shows can be made anew."""
@@ -79,13 +111,23 @@ class KeptStream:
             self._fading = fading
         return True
 
-    def shown_at(self, moment: Instant, deps: Deps) -> SentAgain:
-        """The stream as it is at this moment, with what is kept of its form. `fades` was asked before."""
+    def faded(self, moment: Instant, deps: Deps) -> ConsciousnessStream:
+        """The stream as it is at this moment. `fades` was asked before."""
         assert self._fading is not None
         stream = self._fading.at(Decay(deps.half_lives, moment))
-        if stream is not self._shown.stream:
-            self._shown = SentAgain(stream)
-        return self._shown
+        if stream is not self._faded:
+            self._faded, self._shown = stream, {}
+        return stream
+
+    def shown(self, told: ConsciousnessStream, asked: RetrievalIntention) -> Shown:
+        """The stream fitted into what was asked for. `told`: with what it tells of the citizen itself."""
+        way = (asked.form, asked.parts, asked.max_tokens, told.citizen_energy, told.rules)
+        shown = self._shown.get(way)
+        if shown is None:
+            while len(self._shown) >= MOST_WAYS:
+                del self._shown[next(iter(self._shown))]
+            shown = self._shown[way] = Shown(fitted(told, asked))
+        return shown
 
     def recalled(self, view: View) -> Recall:
         """What was found, as of the moment of this question."""
@@ -95,20 +137,28 @@ class KeptStream:
 
 
 class Retrieved(NamedTuple):
-    """A stream. Of one that was found before: where it is `kept`, and what is kept of its form."""
+    """A stream; where it was kept, also that, its place, and how it was shown there."""
 
     stream: ConsciousnessStream
     place: Place | None = None
     kept: KeptStream | None = None
-    shown: SentAgain | None = None
+    shown: Shown | None = None
 
-    def send(self, asked: Sent, budget: Budget | None, deps: Deps) -> bytes:
+    @property
+    def was_kept(self) -> bool:
+        """Whether the stream was found for another question."""
+        return self.kept is not None
+
+    def send(self, asked: RetrievalIntention, deps: Deps) -> bytes:
         """The stream as it is sent."""
+        budget = budget_of(asked)
         if self.place is None or self.kept is None or self.shown is None:
             return send(self.stream, asked, budget)
-        body = self.shown.send(self.stream, asked, budget)
-        deps.connection.answers.resize(self.place.question, self.kept, self.kept.size + self.shown.bytes)
-        return body
+        if self.shown.sent is None:
+            first = self.stream.model_copy(update=dict(self.kept.times))
+            self.shown.sent = as_sent(send(first, asked, budget))
+            deps.connection.answers.resize(self.place.question, self.kept, self.kept.size)
+        return self.shown.sent.again(self.stream)
 
 
 def find_place(
@@ -186,6 +236,11 @@ def keep_stream(place: Place, kept: KeptStream, deps: Deps) -> None:
     if missing or deps.connection.failures != place.failures or answers.forgotten != place.forgotten:
         return
     answers.keep(place.question, place.states, kept, kept.size)
+
+
+def own_times(stream: ConsciousnessStream) -> dict[str, Any]:
+    """How long the answer took."""
+    return {"retrieval_latency_ms": stream.retrieval_latency_ms, "stage_ms": stream.stage_ms}
 
 
 def _size(stream: ConsciousnessStream) -> int:

@@ -25,6 +25,7 @@ from orchestration.kept_streams import (
     find_place,
     find_stream,
     keep_stream,
+    own_times,
     still_in,
 )
 from orchestration.mind.decay import Decay
@@ -127,16 +128,16 @@ async def _retrieve_again(
 ) -> Retrieved | None:
     """The kept stream as the answer to this question; None where its graphs were written to meanwhile."""
     view, timer = asking.view, asking.timer
-    shown = kept.shown_at(view.scope.last_moment(view.now), deps)
-    own = {"intention_id": intention.intention_id, "retrieved_at": to_datetime(view.now)}
-    stream = shown.stream.model_copy(update=own)
+    stream = kept.faded(view.scope.last_moment(view.now), deps)
     if tells_mind(intention):
         stream = await with_mind(stream, intention, view, deps)
         if not await still_in(view):
             return None
     deps.connection.answers.hits += 1
+    shown = kept.shown(stream, intention)
+    own = {"intention_id": intention.intention_id, "retrieved_at": to_datetime(view.now)}
+    stream, found = shown.stream.model_copy(update=own), kept.recalled(view)
     timer.end("kept")
-    found = kept.recalled(view)
     stream = await finish(stream, intention, view, deps, timer=timer, found=found, learned=kept.learned)
     return Retrieved(stream, place, kept, shown)
 
@@ -161,11 +162,13 @@ async def _complete_ranked(
         timer.end("assembly")
         found, learned = take_recall(ranked), ranked.learned
 
-        def keep(whole: ConsciousnessStream) -> None:
-            if place is not None:
-                keep_stream(place, KeptStream(whole, found, learned, view.now), deps)
-
-        return await complete(stream, intention, view, deps, timer=timer, found=found, learned=learned, keep=keep)
+        whole: list[ConsciousnessStream] = []
+        answer = await complete(
+            stream, intention, view, deps, timer=timer, found=found, learned=learned, keep=whole.append
+        )
+    if place is not None:
+        keep_stream(place, KeptStream(whole[0], found, learned, view.now, times=own_times(answer)), deps)
+    return answer
 
 
 async def rank_candidates(

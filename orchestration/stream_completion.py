@@ -214,7 +214,14 @@ async def complete(
     if keep is not None:
         keep(coherent)
     stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
+    stream = fitted(stream, intention)
     return await finish(stream, intention, view, deps, timer=timer, found=found, learned=learned)
+
+
+def fitted(stream: ConsciousnessStream, asked: RetrievalIntention | StateBasedRetrieval) -> ConsciousnessStream:
+    """The stream in the form and within the tokens that were asked for."""
+    words = stems_of(_asked_text(asked))
+    return fit(stream, asked.form, budget_of(asked), parts=asked.parts, words=words)
 
 
 async def finish(
@@ -227,9 +234,7 @@ async def finish(
     found: Recall,
     learned: Learned = NOTHING_LEARNED,
 ) -> ConsciousnessStream:
-    """The stream as it is shown, with its id, energy feedback if asked for, and its times; see `complete`."""
-    words = stems_of(_asked_text(intention))
-    stream = fit(stream, intention.form, budget_of(intention), parts=intention.parts, words=words)
+    """The fitted stream with its id, energy feedback if asked for, and its times; see `complete`."""
     if view.recall is None:
         stream = note_stream(stream, intention, view, deps, found=found, learned=learned)
         if intention.apply_feedback:

@@ -24,8 +24,8 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     retrieved = await retrieve_stream(intention, runtime.deps, now)
-    body = retrieved.send(intention, budget_of(intention), runtime.deps)
-    return _stream_response(retrieved.stream, "retrieve", body)
+    body = retrieved.send(intention, runtime.deps)
+    return _stream_response(retrieved.stream, "retrieve", body, was_kept=retrieved.was_kept)
 
 
 @router.post("/wake", response_model=StreamAnswer, operation_id="wake")
@@ -36,9 +36,9 @@ async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now) -> Re
     return _stream_response(stream, "wake", send(stream, state, budget_of(state)))
 
 
-def _stream_response(stream: ConsciousnessStream, door: str, body: bytes) -> Response:
+def _stream_response(stream: ConsciousnessStream, door: str, body: bytes, *, was_kept: bool = False) -> Response:
     """The stream, with the milliseconds of each stage in `Server-Timing`, which browsers show."""
     stages = [f"{stage};dur={milliseconds:g}" for stage, milliseconds in stream.stage_ms.items()]
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
-    metrics.record_stream(stream, door, len(body))
+    metrics.record_stream(stream, door, len(body), was_kept=was_kept)
     return Response(body, media_type="application/json", headers={"Server-Timing": timing})

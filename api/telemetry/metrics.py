@@ -153,12 +153,15 @@ def query_in_flight(_name: str) -> Iterator[None]:
         yield
 
 
-def record_stream(stream: ConsciousnessStream, door: str, characters: int) -> None:
-    """Count a stream of `characters` characters; `door` is `retrieve` or `wake`."""
+def record_stream(stream: ConsciousnessStream, door: str, characters: int, *, was_kept: bool = False) -> None:
+    """Count a stream of `characters` characters; `door` is `retrieve` or `wake`.
+
+    `was_kept`: its queries were sent for an earlier question, and are counted there.
+    """
     _streams.labels(door).observe(stream.retrieval_latency_ms / 1000)
     for stage, milliseconds in stream.stage_ms.items():
         _stages.labels(stage).observe(milliseconds / 1000)
-    for timing in stream.timings:
+    for timing in () if was_kept else stream.timings:
         query = _COLLECTIVE.sub("", timing.query)
         _queries.labels(query).observe(timing.milliseconds / 1000)
         _rows.labels(query).observe(timing.rows)

@@ -79,7 +79,8 @@ def stream_json(
     fields = _sent_fields(stream, form, wanted)
     body = _dump(fields)
     if budget is None:
-        return with_estimate(body, form, 0.0 if form == "compact" else saved_bytes(stream, wanted))
+        counts = _estimate(stream, form, wanted, len(body))
+        return body[:-1] + b',"token_counts":' + _dump(counts) + b"}"
     most = budget.limit - COUNTS_TOKENS
     # In the compact form the text is what is bounded, and all else is sent if it finds room beside it.
     most = most if form != "compact" else max(most, FRAME_TOKENS + budget.count(stream.text or ""))
@@ -115,47 +116,12 @@ def sections_of(form: Form, parts: Collection[Part] | None) -> set[str]:
 
 
 def _sent_fields(stream: ConsciousnessStream, form: Form, wanted: Collection[str]) -> dict[str, Any]:
-    return _with_frame(stream, form, wanted, _record_fields(stream, form, wanted))
-
-
-def _record_fields(stream: ConsciousnessStream, form: Form, wanted: Collection[str]) -> dict[str, Any]:
-    """The sections with memories and links."""
     value = stream if form == "full" else referenced(stream, wanted)
+    sent = {name: each for name, each in vars(value).items() if name in wanted or name not in _SECTIONED}
     rows = _Rows()
-    return {
-        name: rows.of_section(each)
-        for name, each in vars(value).items()
-        if name in _WITH_RECORDS and name in wanted and each is not None
-    }
-
-
-def _with_frame(
-    stream: ConsciousnessStream, form: Form, wanted: Collection[str], records: Mapping[str, Any]
-) -> dict[str, Any]:
-    """All that is sent: the sections with memories and links follow the others."""
-    sent = {
-        name: each
-        for name, each in vars(stream).items()
-        if each is not None and name not in _WITH_RECORDS and (name in wanted or name not in _SECTIONED)
-    }
-    return {**sent, **records, "form": form}
-
-
-def records_json(stream: ConsciousnessStream, form: Form, wanted: Collection[str]) -> dict[str, bytes]:
-    """The sections with memories and links, each as it is sent."""
-    return {name: _dump(section) for name, section in _record_fields(stream, form, wanted).items()}
-
-
-def frame_json(
-    stream: ConsciousnessStream, form: Form, wanted: Collection[str], records: Mapping[str, orjson.Fragment]
-) -> bytes:
-    """The stream without what it costs, with these sections in place of its own."""
-    return _dump(_with_frame(stream, form, wanted, records))
-
-
-def with_estimate(body: bytes, form: Form, saved: float) -> bytes:
-    """The stream with what it costs. `saved`: the bytes by which references make it smaller (`saved_bytes`)."""
-    return body[:-1] + b',"token_counts":' + _dump(_counts(form, len(body), saved)) + b"}"
+    for name in _WITH_RECORDS & sent.keys():
+        sent[name] = rows.of_section(sent[name])
+    return {**{name: each for name, each in sent.items() if each is not None}, "form": form}
 
 
 class _Rows:
@@ -240,19 +206,16 @@ def _leave_out(fields: dict[str, Any], name: str) -> bool:
 
 def _estimate(stream: ConsciousnessStream, form: Form, wanted: Collection[str], size: int) -> TokenCounts:
     """What the stream costs as it is sent, and in the other form that carries its memories."""
-    return _counts(form, size, 0.0 if form == "compact" else saved_bytes(stream, wanted))
-
-
-def _counts(form: Form, size: int, saved: float) -> TokenCounts:
     sent = estimate_tokens(size)
     if form == "compact":
         return TokenCounts(sent=sent)
+    saved = _saved(stream, wanted)
     if form == "full":
         return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved))
     return TokenCounts(sent=sent, full=estimate_tokens(size + saved), references=sent)
 
 
-def saved_bytes(stream: ConsciousnessStream, wanted: Collection[str]) -> float:
+def _saved(stream: ConsciousnessStream, wanted: Collection[str]) -> float:
     """The bytes by which references make a stream of these sections smaller, about."""
     levels = stream.levels.values() if "levels" in wanted else ()
     active = stream.activation_tiers.ordered() if "activation_tiers" in wanted else ()
