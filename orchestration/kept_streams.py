@@ -199,18 +199,13 @@ def _states(view: View) -> dict[str, AskedState]:
     return states if len(states) == len(view.targets) else {}
 
 
-async def find_stream(place: Place, view: View, deps: Deps) -> KeptStream | None:
-    """The stream that is kept there, if it is the answer at the moment of the question."""
-    answers = deps.connection.answers
-    kept: KeptStream | None = answers.find(place.question, place.states)
-    if kept is not None and await _holds(kept, view) and kept.fades(deps):
-        return kept
-    answers.misses += 1
-    return None
+async def holds(kept: KeptStream, view: View, deps: Deps) -> bool:
+    """Whether what is kept is the answer at the moment of the question, its graphs being as they were.
 
-
-async def _holds(kept: KeptStream, view: View) -> bool:
-    if view.now < kept.at:
+    The first time that it is asked for again it is looked up how long it holds, which takes a moment: whether the
+    graphs are still as the question found them is then asked again.
+    """
+    if view.now < kept.at or not kept.fades(deps):
         return False
     if kept.until is None:
         changes = await asyncio.gather(*(read_next_change(each, kept.at) for each in view.targets.values()))

@@ -23,7 +23,7 @@ from orchestration.kept_streams import (
     Place,
     Retrieved,
     find_place,
-    find_stream,
+    holds,
     keep_stream,
     own_times,
     still_in,
@@ -111,29 +111,33 @@ async def retrieve(
 ) -> Retrieved:
     """The same, with what is kept of the stream where it was found before (`orchestration.kept_streams`)."""
     asking = await open_question(intention, deps, now, recall=recall)
+    answers = deps.connection.answers
     place = find_place(intention, asking.question, asking.view, deps, learned=asking.learned)
-    if place is not None and (kept := await find_stream(place, asking.view, deps)) is not None:
+    kept: KeptStream | None = None if place is None else answers.find(place.question, place.states)
+    if place is not None and kept is not None:
         again = await _retrieve_again(kept, asking, intention, deps, place=place)
         if again is not None:
+            answers.hits += 1
             return again
+        # Its graphs may have been written to while it was looked at.
         asking = await open_question(intention, deps, now, recall=recall)
-        place = None
-    ranked = await _rank(asking, intention, deps)
-    stream = await _complete_ranked(ranked, intention, deps, place)
-    return Retrieved(stream)
+        place = find_place(intention, asking.question, asking.view, deps, learned=asking.learned)
+    answers.misses += place is not None
+    return Retrieved(await _complete_ranked(await _rank(asking, intention, deps), intention, deps, place))
 
 
 async def _retrieve_again(
     kept: KeptStream, asking: Asking, intention: RetrievalIntention, deps: Deps, *, place: Place
 ) -> Retrieved | None:
-    """The kept stream as the answer to this question; None where its graphs were written to meanwhile."""
+    """The kept stream as the answer to this question; None where it is not, or its graphs changed meanwhile."""
     view, timer = asking.view, asking.timer
+    if not await holds(kept, view, deps):
+        return None
     stream = kept.faded(view.scope.last_moment(view.now), deps)
     if tells_mind(intention):
         stream = await with_mind(stream, intention, view, deps)
         if not await still_in(view):
             return None
-    deps.connection.answers.hits += 1
     shown = kept.shown(stream, intention)
     own = {"intention_id": intention.intention_id, "retrieved_at": to_datetime(view.now)}
     stream, found = shown.stream.model_copy(update=own), kept.recalled(view)

@@ -21,8 +21,9 @@ PATIENT_S = 60.0
 
 @pytest.fixture(scope="module")
 async def deps(local_model: Embedder, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
-    # Most tests count what they store; `test_names` reads names.
-    store = StoreSettings(data=tmp_path_factory.mktemp("store"), names="off")
+    # Most tests count what they store; `test_names` reads names. And most are about how something is found:
+    # `test_kept_streams` is about answers that are kept.
+    store = StoreSettings(data=tmp_path_factory.mktemp("store"), names="off", stream_cache_mb=0)
     async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
         yield runtime.deps
 
