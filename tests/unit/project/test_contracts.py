@@ -22,7 +22,7 @@ CYCLES = "no cycles between the modules of a room"
 PURE = "pure rooms: no clock, chance, concurrency, logging, environment or store"
 FLOWS = "ways of asking do not import each other"
 MOST_MODULES = 560
-MOST_ENTRIES = {"schemas": 22, "substrate": 14, "orchestration": 28, "api": 18}
+MOST_ENTRIES = {"schemas": 22, "substrate": 14, "orchestration": 29, "api": 18}
 SMALL_LINES = 50
 SMALL_ON_PURPOSE = {
     "api.client.stream_calls": "the calls on streams stand together",
