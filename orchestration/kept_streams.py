@@ -8,10 +8,10 @@ and times, how far energy has faded, the energy of the citizen.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.assembly.fading import FadingStream
 from orchestration.assembly.fitting import send
@@ -58,39 +58,41 @@ class Place(NamedTuple):
 
 
 class Shown:
-    """A kept stream as it is shown in one form, fitted; `sent`: as it was sent, once it was."""
+    """A kept stream as it is shown in one form, fitted, and as it was sent, once it was."""
 
-    __slots__ = ("sent", "stream")
+    __slots__ = ("_body", "_sent", "stream")
 
     def __init__(self, stream: ConsciousnessStream) -> None:
         self.stream = stream
-        self.sent: SentStream | None = None
+        self._body: bytes | None = None
+        self._sent: SentStream | None = None
 
     @property
     def size(self) -> int:
         """Bytes that it takes."""
-        return 0 if self.sent is None else self.sent.size
+        return self._sent.size if self._sent is not None else len(self._body or b"")
+
+    def was_sent(self, body: bytes) -> None:
+        """Keep what was sent."""
+        self._body = body
+
+    def again(self, stream: ConsciousnessStream) -> bytes | None:
+        """What was sent, with the ids and times of this stream; None before anything was."""
+        if self._sent is None and self._body is not None:
+            self._sent, self._body = as_sent(self._body), None
+        return None if self._sent is None else self._sent.again(stream)
 
 
 class KeptStream:
     """A stream before it was fitted, with what was found for it at `at`. `until`: it holds no longer then.
 
     What is kept never changes; only how far its energy has faded, and that is made anew for each question.
-    `times`: those of its first answer, with which it is fitted again, so that as much of it is shown.
     """
 
-    __slots__ = ("_faded", "_fading", "_own_size", "_shown", "at", "found", "learned", "stream", "times", "until")
+    __slots__ = ("_faded", "_fading", "_own_size", "_shown", "at", "found", "learned", "stream", "until")
 
-    def __init__(
-        self,
-        stream: ConsciousnessStream,
-        found: Recall,
-        learned: Learned,
-        at: Instant,
-        *,
-        times: Mapping[str, Any],
-    ) -> None:
-        self.stream, self.found, self.learned, self.at, self.times = stream, found, learned, at, times
+    def __init__(self, stream: ConsciousnessStream, found: Recall, learned: Learned, at: Instant) -> None:
+        self.stream, self.found, self.learned, self.at = stream, found, learned, at
         self.until: Instant | None = None
         self._own_size = _size(stream)
         self._fading: FadingStream | None = None
@@ -119,14 +121,19 @@ class KeptStream:
             self._faded, self._shown = stream, {}
         return stream
 
-    def shown(self, told: ConsciousnessStream, asked: RetrievalIntention) -> Shown:
-        """The stream fitted into what was asked for. `told`: with what it tells of the citizen itself."""
+    def shown(
+        self, told: ConsciousnessStream, asked: RetrievalIntention, *, answer: ConsciousnessStream | None = None
+    ) -> Shown:
+        """The stream fitted into what was asked for. `told`: with what it tells of the citizen itself.
+
+        `answer`: the fitted stream, where it was just made.
+        """
         way = (asked.form, asked.parts, asked.max_tokens, told.citizen_energy, told.rules)
         shown = self._shown.get(way)
         if shown is None:
             while len(self._shown) >= MOST_WAYS:
                 del self._shown[next(iter(self._shown))]
-            shown = self._shown[way] = Shown(fitted(told, asked))
+            shown = self._shown[way] = Shown(fitted(told, asked) if answer is None else answer)
         return shown
 
     def recalled(self, view: View) -> Recall:
@@ -137,28 +144,24 @@ class KeptStream:
 
 
 class Retrieved(NamedTuple):
-    """A stream; where it was kept, also that, its place, and how it was shown there."""
+    """A stream; where it is kept, also its place, and how it is shown. `was_kept`: since an earlier question."""
 
     stream: ConsciousnessStream
     place: Place | None = None
     kept: KeptStream | None = None
     shown: Shown | None = None
-
-    @property
-    def was_kept(self) -> bool:
-        """Whether the stream was found for another question."""
-        return self.kept is not None
+    was_kept: bool = False
 
     def send(self, asked: RetrievalIntention, deps: Deps) -> bytes:
         """The stream as it is sent."""
-        budget = budget_of(asked)
-        if self.place is None or self.kept is None or self.shown is None:
-            return send(self.stream, asked, budget)
-        if self.shown.sent is None:
-            first = self.stream.model_copy(update=dict(self.kept.times))
-            self.shown.sent = as_sent(send(first, asked, budget))
+        body = None if self.shown is None else self.shown.again(self.stream)
+        if body is not None:
+            return body
+        body = send(self.stream, asked, budget_of(asked))
+        if self.place is not None and self.kept is not None and self.shown is not None:
+            self.shown.was_sent(body)
             deps.connection.answers.resize(self.place.question, self.kept, self.kept.size)
-        return self.shown.sent.again(self.stream)
+        return body
 
 
 def find_place(
@@ -224,18 +227,16 @@ async def still_in(view: View) -> bool:
     return all(each.reads.state == now.state for each, now in zip(view.targets.values(), found, strict=True))
 
 
-def keep_stream(place: Place, kept: KeptStream, deps: Deps) -> None:
-    """Keep the stream, unless something of it was missing, or forgotten since the question began."""
+def keep_stream(
+    place: Place, kept: KeptStream, answer: ConsciousnessStream, asked: RetrievalIntention, *, deps: Deps
+) -> Retrieved:
+    """The answer. Its stream is kept unless something of it was missing, or forgotten since the question began."""
     answers, stream = deps.connection.answers, kept.stream
     missing = any(part.query != "fields" for part in stream.degraded) or stream.model_calls
     if missing or deps.connection.failures != place.failures or answers.forgotten != place.forgotten:
-        return
+        return Retrieved(answer)
     answers.keep(place.question, place.states, kept, kept.size)
-
-
-def own_times(stream: ConsciousnessStream) -> dict[str, Any]:
-    """How long the answer took."""
-    return {"retrieval_latency_ms": stream.retrieval_latency_ms, "stage_ms": stream.stage_ms}
+    return Retrieved(answer, place, kept, kept.shown(answer, asked, answer=answer))
 
 
 def _size(stream: ConsciousnessStream) -> int:

@@ -25,7 +25,6 @@ from orchestration.kept_streams import (
     find_place,
     holds,
     keep_stream,
-    own_times,
     still_in,
 )
 from orchestration.mind.decay import Decay
@@ -123,7 +122,7 @@ async def retrieve(
         asking = await open_question(intention, deps, now, recall=recall)
         place = find_place(intention, asking.question, asking.view, deps, learned=asking.learned)
     answers.misses += place is not None
-    return Retrieved(await _complete_ranked(await _rank(asking, intention, deps), intention, deps, place))
+    return await _complete_ranked(await _rank(asking, intention, deps), intention, deps, place)
 
 
 async def _retrieve_again(
@@ -143,12 +142,12 @@ async def _retrieve_again(
     stream, found = shown.stream.model_copy(update=own), kept.recalled(view)
     timer.end("kept")
     stream = await finish(stream, intention, view, deps, timer=timer, found=found, learned=kept.learned)
-    return Retrieved(stream, place, kept, shown)
+    return Retrieved(stream, place, kept, shown, was_kept=True)
 
 
 async def _complete_ranked(
     ranked: RankedCandidates, intention: RetrievalIntention, deps: Deps, place: Place | None
-) -> ConsciousnessStream:
+) -> Retrieved:
     """The stream of what was ranked; it is kept where it may be."""
     view, candidates, timer, recall = ranked.view, ranked.candidates, ranked.timer, ranked.view.recall
     await let_others_run()
@@ -170,9 +169,9 @@ async def _complete_ranked(
         answer = await complete(
             stream, intention, view, deps, timer=timer, found=found, learned=learned, keep=whole.append
         )
-    if place is not None:
-        keep_stream(place, KeptStream(whole[0], found, learned, view.now, times=own_times(answer)), deps)
-    return answer
+    if place is None:
+        return Retrieved(answer)
+    return keep_stream(place, KeptStream(whole[0], found, learned, view.now), answer, intention, deps=deps)
 
 
 async def rank_candidates(

@@ -1,4 +1,4 @@
-"""A stream that was found before shows at each moment the energies that are left then, and stays as it was else."""
+"""A stream that was found before shows at each moment the energies that are left, and is else as it was."""
 
 from __future__ import annotations
 
