@@ -5664,23 +5664,19 @@ RETURN n.id AS id, n.speaker AS speaker, coalesce(left(n.description, 1000), '')
 // :params $after, $open
 CALL {
   MATCH (x:ConsciousnessNode)
-  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
-      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  WHERE (x.invalid_at < $open OR x.valid_at + 0 > $after) AND x.invalid_at > $after AND x.expired_at = $open
   RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
   UNION ALL
   MATCH (x:PastVersion)
-  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
-      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  WHERE (x.invalid_at < $open OR x.valid_at + 0 > $after) AND x.invalid_at > $after AND x.expired_at = $open
   RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
   UNION ALL
   MATCH ()-[x:LINK]->()
-  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
-      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  WHERE (x.invalid_at < $open OR x.valid_at + 0 > $after) AND x.invalid_at > $after AND x.expired_at = $open
   RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
   UNION ALL
   MATCH ()-[x:PAST_LINK]->()
-  WHERE x.expired_at + 0 = $open AND x.invalid_at + 0 > $after
-      AND (x.valid_at + 0 > $after OR x.invalid_at + 0 < $open)
+  WHERE (x.invalid_at < $open OR x.valid_at + 0 > $after) AND x.invalid_at > $after AND x.expired_at = $open
   RETURN min(CASE WHEN x.valid_at > $after THEN x.valid_at ELSE x.invalid_at END) AS at
 }
 RETURN min(at);

@@ -42,6 +42,7 @@ from schemas.upkeep.quarantine import QuarantineChange, QuarantineRequest
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.graphs.registry import Graphs
+from substrate.store import boundaries
 from tests.integration.store import NOW, relate, remember, stored
 
 OWN = {"intention_id", "stream_id", "retrieved_at", "retrieval_latency_ms", "stage_ms", "timings", "token_counts"}
@@ -80,6 +81,12 @@ def service(deps: Deps) -> Deps:
     connection = Connection(f"unix://{deps.directory / 'engine.sock'}", timeout_ms=deps.connection.timeout_ms)
     graphs = Graphs(connection, model=deps.embedder.model, dimension=deps.embedder.dimension)
     return replace(deps, connection=connection, graphs=graphs, learned=KeptLearned())
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no large graph."""
+    monkeypatch.setattr(boundaries, "DEADLINE_MS", 900)
 
 
 @pytest.fixture
