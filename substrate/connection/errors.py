@@ -8,7 +8,7 @@ from redis import exceptions as redis_errors
 
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
 
-_TOO_MANY: Final = ("Max pending queries", "No connection available")
+_BUSY: Final = ("Max pending queries", "No connection available", "Background append only file rewriting already")
 _REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY")
 
 
@@ -36,8 +36,8 @@ def translate_error(error: Exception, query: str) -> SubstrateError:
     text = str(error)
     if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
         return EngineBusy("the engine is loading its data", remedy="Try again in a moment.")
-    if text.startswith((*_TOO_MANY, *_REFUSES_WORK)):
-        kind = EngineBusy if text.startswith(_TOO_MANY) else Unavailable
+    if text.startswith((*_BUSY, *_REFUSES_WORK)):
+        kind = EngineBusy if text.startswith(_BUSY) else Unavailable
         return kind(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
     if isinstance(error, (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)):
         return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")

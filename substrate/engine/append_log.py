@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import Unavailable
-from substrate.connection.errors import GraphMissing
+from substrate.connection.errors import EngineBusy, GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.indexes import wait_for_pending_work
@@ -64,10 +64,7 @@ async def _rewrite_once(connection: Connection) -> bool:
     if not (await read_persistence(connection))["aof_enabled"]:
         return False
     give_up = time.monotonic() + LIMIT_S
-    # A rewrite under way may still contain data that was deleted since it began: wait for it, start another.
-    await wait_until_idle(connection, give_up)
-    rewrites_before = (await read_persistence(connection))["aof_rewrites"]
-    await connection.command("BGREWRITEAOF")
+    rewrites_before = await _begin_rewrite(connection, give_up)
     while (persistence := await wait_until_idle(connection, give_up))["aof_rewrites"] == rewrites_before:
         if persistence["aof_last_bgrewrite_status"] != "ok":
             break
@@ -79,6 +76,19 @@ async def _rewrite_once(connection: Connection) -> bool:
         )
     await _wait_for_old_files(connection, give_up)
     return True
+
+
+async def _begin_rewrite(connection: Connection, give_up: float) -> int:
+    """Begin a rewrite; return how many there were before it."""
+    while True:
+        # A rewrite under way may still contain data that was deleted since it began: wait for it, start another.
+        before: int = (await wait_until_idle(connection, give_up))["aof_rewrites"]
+        try:
+            await connection.command("BGREWRITEAOF")
+        except EngineBusy:  # somebody else began one in between
+            await _pause(give_up)
+        else:
+            return before
 
 
 async def read_persistence(connection: Connection) -> dict[str, Any]:

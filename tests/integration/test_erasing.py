@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import struct
 from collections import deque
@@ -192,6 +193,14 @@ async def test_a_citizen_s_state_goes_with_the_citizen_from_the_past_too(own: Ru
     assert on_disk(own, secret) == set()
     then = await read_state(fresh_citizen, own.deps, Scope.at(NOW, NOW))
     assert then == CitizenState(citizen_id=fresh_citizen)
+
+
+async def test_logs_may_be_rewritten_for_many_at_once(own: Runtime, fresh_citizen: str) -> None:
+    await stored(own.deps, remember(fresh_citizen, "m"))
+    connection = own.deps.connection
+    before = (await append_log.read_persistence(connection))["aof_rewrites"]
+    assert await asyncio.gather(*(append_log.rewrite(connection) for _ in range(6))) == [True] * 6
+    assert (await append_log.read_persistence(connection))["aof_rewrites"] > before
 
 
 async def test_a_long_past_goes_in_shares(own: Runtime, fresh_citizen: str) -> None:
