@@ -169,7 +169,7 @@ def _filled(value: Any, n: int) -> Any:
 
 def _settings(folder: Path) -> Settings:
     return Settings(
-        store=StoreSettings(data=folder, url=None, host=None),
+        store=StoreSettings(data=folder, url=None, host=None, stream_cache_mb=0),  # a kept answer takes no steps
         embedding=EmbeddingSettings(embedding="local"),
         auth=AuthSettings(open=True, rate_limit="off", wrong_key_limit="off"),
     )

@@ -137,7 +137,7 @@ class Graphs:
         return self.is_open(name) or await self.open(name) is not None
 
     async def find_absent(self, names: Sequence[str]) -> set[str]:
-        """Those of the names that no graph had when they were looked for before, and none has now."""
+        """Those of the names that no graph had when they were looked for before, nor now; none of a citizen."""
         known = [name for name in names if name in self._absent]
         if not known:
             return set()
@@ -179,6 +179,8 @@ class Graphs:
         return stamp
 
     def _note_absent(self, name: str) -> None:
+        if name.startswith(CITIZEN_PREFIX):
+            return  # nothing names a citizen who was erased or never was
         if len(self._absent) >= MOST_ABSENT:
             self._absent.clear()
         self._absent.add(name)
