@@ -85,7 +85,7 @@ async def run(asked: argparse.Namespace) -> int:
     tally: Counter[str] = Counter()
     sizes: list[int] = []
     with tempfile.TemporaryDirectory() as directory:
-        store = StoreSettings(data=Path(directory), names="off", stream_notes_days=36_500)
+        store = StoreSettings(data=Path(directory), names="off", stream_notes_days=36_500, stream_cache_mb=0)
         async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
             life = await _live_all(asked, runtime.deps, tally, sizes)
             timed = await measure_time(life)
