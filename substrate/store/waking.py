@@ -26,7 +26,7 @@ from substrate.cypher.nearest import felt_alike, found_now, found_then
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.newest import NEWEST
-from substrate.store.search import GIVEN
+from substrate.store.search import GIVEN, MAX_LINKS_READ
 from substrate.store.state_reads import read_for_state, state_query
 
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
@@ -154,6 +154,26 @@ def _strongest(start: str, link: str, other: str, cap: str) -> str:
     )
 
 
+def _held(time: _Time, carried: str, other: str) -> str:
+    """Keep the rows whose memory `other` has a record in the scope; the present has seen to that by `there`.
+
+    What has none must not take the place of another among the strongest.
+    """
+    if time.link == "LINK":
+        return ""
+    return (
+        f"{past_of(other, carried)}WHERE {visible('p')} "
+        f"WITH {carried}, {other}, count(p) AS records WHERE records > 0 OR {visible(other)} "
+    )
+
+
+def _strongest_held(time: _Time, start: str, link: str, other: str) -> str:
+    """At most `$first_hop` links of each `start` to memories that have a record in the scope, the strongest."""
+    held = _held(time, f"{start}, {link}", other)
+    first = _strongest(start, link, other, MAX_LINKS_READ) if held else ""
+    return f"{first}{held}{_strongest(start, link, other, '$first_hop')}"
+
+
 _STARTS: Final = (
     "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "
     "CALL { WITH starts, scores UNWIND range(0, size(starts) - 1) AS place "
@@ -170,7 +190,7 @@ def _with_neighbours(time: _Time) -> str:
     return (
         f"{_STARTS} UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
         f"MATCH (i)-[e:{time.link}]-(j:ConsciousnessNode) WHERE {visible('e')} AND {time.there} "
-        f"{_strongest('i', 'e', 'j', '$first_hop')} WITH 1 AS hop, e, j {time.record} AND {_BESIDE} "
+        f"{_strongest_held(time, 'i', 'e', 'j')} WITH 1 AS hop, e, j {time.record} AND {_BESIDE} "
         f"RETURN hop, null AS score, e, m {_ROW}"
     )
 
@@ -250,7 +270,7 @@ def _resolved(time: _Time, starts: str, order: str) -> str:
 def _resolutions_of(time: _Time, nearest: str) -> str:
     """The blockages `s` that were chosen, with what resolved them and the steps around that."""
     resolution = (
-        f"{_resolved_by(time, 'e', 'j')} {_strongest('i', 'e', 'j', '$first_hop')} "
+        f"{_resolved_by(time, 'e', 'j')} {_strongest_held(time, 'i', 'e', 'j')} "
         f"WITH 1 AS hop, e, j {time.record} RETURN hop, null AS score, e, m"
     )
     was_blocked = f"{_WAS_BLOCKED} RETURN -1 AS hop, null AS score, null AS e, p AS m"
@@ -282,7 +302,7 @@ def _first_steps(time: _Time) -> str:
     return (
         f"{_resolutions(time)} MATCH (r)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND {_IS_STEP} AND {_onward('e', 'j')} "
-        f"{_strongest('r', 'e', 'j', '$first_hop')} WITH 2 AS hop, e, j {time.record} "
+        f"{_strongest_held(time, 'r', 'e', 'j')} WITH 2 AS hop, e, j {time.record} "
         "RETURN hop, null AS score, e, m "
     )
 
@@ -294,9 +314,10 @@ def _second_steps(time: _Time) -> str:
         f"{_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
         f"WHERE {visible('y')} AND {between} AND {_onward('y', 'b')} "
         f"{time.uncrowded('b', 'r, y, b', HUB)} "
-        f"{_strongest('r', 'y', 'b', '$first_hop')} "
+        f"{_strongest_held(time, 'r', 'y', 'b')} "
         f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND {_IS_STEP} "
+        f"{_held(time, 'y, b, e', 'j')}"
         "WITH y, b, e, j ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id "
         "WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others "
         "UNWIND range(0, size(links) - 1) AS place UNWIND [[2, y, b], [3, links[place], others[place]]] AS row "

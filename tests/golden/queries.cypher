@@ -1401,6 +1401,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -1510,6 +1522,18 @@ CALL {
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -2093,6 +2117,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -2315,6 +2351,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -2452,6 +2500,18 @@ CALL {
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -2606,6 +2666,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -2728,6 +2800,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -2845,6 +2929,18 @@ CALL {
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3064,6 +3160,18 @@ CALL {
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3492,6 +3600,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -3536,6 +3656,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3591,6 +3723,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -3599,6 +3743,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -4763,6 +4914,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -4874,6 +5037,18 @@ CALL {
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -7396,6 +7571,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -7440,6 +7627,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -7495,6 +7694,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -7503,6 +7714,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -7784,6 +8002,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -7828,6 +8058,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -7883,6 +8125,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -7891,6 +8145,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -8242,6 +8503,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -8286,6 +8559,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -8341,6 +8626,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -8349,6 +8646,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -8685,6 +8989,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -8729,6 +9045,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -8784,6 +9112,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -8792,6 +9132,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -9075,6 +9422,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -9119,6 +9478,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -9174,6 +9545,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -9182,6 +9565,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -9465,6 +9855,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -9509,6 +9911,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -9564,6 +9978,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -9572,6 +9998,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -9864,6 +10297,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -9908,6 +10353,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -9963,6 +10420,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -9971,6 +10440,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -10263,6 +10739,18 @@ CALL {
       AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -10307,6 +10795,18 @@ CALL {
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
       AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH r, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -10362,6 +10862,18 @@ CALL {
   WITH b, way[0] AS r, way[1] AS y
   WITH r, y, b
   ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  WITH r, y, b, CASE WHEN outdegree(b, 'HAD') > 0 THEN b ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH r, y, b, count(p) AS records
+  WHERE records > 0 OR b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from AND b.created_at < $known_to
+      AND b.expired_at > $known_from
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
   WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS y, others[place] AS b
@@ -10370,6 +10882,13 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
       AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
       AND j.step IN ['Decision', 'Action', 'Learning'])
+  WITH y, b, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH y, b, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -13400,6 +13919,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -13520,6 +14051,18 @@ CALL {
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -13742,6 +14285,18 @@ CALL {
       AND e.expired_at > $known_from AND j.id IS NOT NULL
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
@@ -13906,6 +14461,18 @@ CALL {
   MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from
   WITH i, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others

@@ -16,16 +16,16 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.commands import Supersede
+from schemas.commands import Retract, Supersede
 from schemas.errors import Unavailable
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary
 from schemas.stream_parts import ResolutionPattern
-from schemas.temporal import Instant, TemporalMode, to_instant
+from schemas.temporal import Instant, TemporalMode, to_datetime, to_instant
 from substrate.emotions import cosine_similarity, normal_emotions
-from tests.integration.store import NOW, found, ids, moment, relate, remember, stored, work
+from tests.integration.store import NOW, found, ids, moment, relate, remember, send, stored, work
 
 LIFE = Path(__file__).parents[2] / "examples" / "ada"
 STORY_NOW = datetime(2025, 9, 1, 8, tzinfo=UTC)
@@ -385,6 +385,17 @@ async def test_a_ring_of_resolutions_and_a_link_to_itself_do_no_harm(deps: Deps,
         stream, patterns = await woken(deps, c, **asked, **time)
         assert len({one.link_id for one in patterns}) == len(patterns)
         assert stream.activation_tiers.ordered() == () or patterns
+
+
+async def test_a_link_to_what_is_no_more_takes_no_place_from_another(deps: Deps, fresh_citizen: str) -> None:
+    c, beside = fresh_citizen, ("first", "second", "third", "fourth")
+    plain = [remember(c, name, valid_at=moment(99)) for name in ("gone", *beside)]
+    ties = [relate(c, "glad", one.id or "", energy=0.9 - 0.1 * n) for n, one in enumerate(plain)]
+    await stored(deps, work(c, "glad", None, emotion_vector={"joy": 0.8, "calm": 0.6}), *plain, *ties)
+    await send(deps, Retract(citizen_id=c, id="gone"), now=NOW + 500)
+    for time in ({}, {"known_at": to_datetime(LATER)}):
+        stream, _ = await woken(deps, c, query_mode="find_similar_state", **time)
+        assert set(order(stream)) == {"glad", *beside}
 
 
 # --- nothing, and bad input -----------------------------------------------------------------------------------
