@@ -44,12 +44,7 @@ class VectorIndex(NamedTuple):
 
     async def nearest(self, search: Search) -> list[Near]:
         """The nearest vectors, nearest first. Raises as `Connection.read` does."""
-        query = NEAREST_PASSAGES
-        if search.role is Role.MEMORIES:
-            query = NEAREST_OPEN if search.open_only else NEAREST
-        header = parameters({"k": search.k, "embedding": [float(number) for number in search.embedding]})
-        rows = await self.connection.read(self.graph, query, header)
-        return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]
+        return await _read_nearest(self, search, NEAREST_OPEN if search.open_only else NEAREST, NEAREST_PASSAGES)
 
 
 _DISTANCE: Final = (
@@ -84,9 +79,13 @@ class ExactScan(NamedTuple):
 
     async def nearest(self, search: Search) -> list[Near]:
         """The nearest vectors, nearest first. Raises as `Connection.read` does."""
-        query = SCAN_PASSAGES
-        if search.role is Role.MEMORIES:
-            query = SCAN_OPEN if search.open_only else SCAN_ALL
-        header = parameters({"k": search.k, "embedding": [float(number) for number in search.embedding]})
-        rows = await self.connection.read(self.graph, query, header)
-        return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]
+        return await _read_nearest(self, search, SCAN_OPEN if search.open_only else SCAN_ALL, SCAN_PASSAGES)
+
+
+async def _read_nearest(
+    place: VectorIndex | ExactScan, search: Search, memories: Query, passages: Query
+) -> list[Near]:
+    query = memories if search.role is Role.MEMORIES else passages
+    header = parameters({"k": search.k, "embedding": [float(number) for number in search.embedding]})
+    rows = await place.connection.read(place.graph, query, header)
+    return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]
