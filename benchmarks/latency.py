@@ -237,6 +237,7 @@ def main() -> None:
     parser.add_argument(
         "--peer", action="append", default=[], help="a command that prints its p50 in milliseconds"
     )
+    parser.add_argument("--workers", type=int, default=1, help="with --base: the worker processes of our side")
     parser.add_argument("--embedding", default="word_vectors:WordVectors", help="with --base: the embedding model")
     parser.add_argument("--stores", type=Path, help="with --base: a directory that keeps the stores")
     arguments = parser.parse_args()

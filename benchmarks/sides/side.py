@@ -54,6 +54,7 @@ class Side:
     checkout: Path
     data: Path
     embedding: str
+    workers: int = 1
     statuses: list[int] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
@@ -115,7 +116,7 @@ class Side:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
-        words = self._words("-m", "api.cli", "serve", "--port", str(port))
+        words = self._words("-m", "api.cli", "serve", "--port", str(port), *self._more_workers())
         self._service = await asyncio.to_thread(
             subprocess.Popen, words, cwd=self.checkout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -129,6 +130,10 @@ class Side:
                     return
             await asyncio.sleep(0.1)
         raise RuntimeError(f"{self.name}: the service is not ready")
+
+    def _more_workers(self) -> Sequence[str]:
+        """An option that an old checkout does not know is left out where one process is asked for."""
+        return ("--workers", str(self.workers)) if self.workers > 1 else ()
 
     async def stop_service(self) -> None:
         """End the service as Ctrl-C does; the engine goes on."""

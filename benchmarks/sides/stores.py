@@ -104,14 +104,14 @@ def mark_filled(side: Side, what: str) -> None:
 @asynccontextmanager
 async def open_sides(arguments: Namespace, what: str) -> AsyncIterator[tuple[list[Side], Path]]:
     """Open ours and every base, each on a store of its own; also gives a folder for files of the run."""
-    checkouts = [(OURS, Path(__file__).parents[2]), *arguments.base]
+    checkouts = [(OURS, Path(__file__).parents[2], arguments.workers), *((*base, 1) for base in arguments.base)]
     with tempfile.TemporaryDirectory(prefix="substrate-sides-") as temporary:
         folder = Path(temporary)
         kept = arguments.stores or folder
         async with AsyncExitStack() as stack:
             sides = [
-                await stack.enter_async_context(Side(name, path, kept / what / name, arguments.embedding))
-                for name, path in checkouts
+                await stack.enter_async_context(Side(name, path, kept / what / name, arguments.embedding, workers))
+                for name, path, workers in checkouts
             ]
             yield sides, folder
 
