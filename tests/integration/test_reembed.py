@@ -15,11 +15,13 @@ import pytest
 
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
+from orchestration.retrieval import retrieve
 from orchestration.upkeep.reembedding import reembed_store
 from orchestration.upkeep.sweep import sweep
 from orchestration.writing.records import embedded_text
 from schemas.commands import Retract, Supersede
 from schemas.errors import StoreMisfit
+from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.upkeep import ReembedReport, SweepRequest
@@ -150,6 +152,26 @@ async def test_after_a_reembedding_all_is_as_if_the_model_had_always_been_the_ne
         await told(fresh.deps)
         assert [await alike(fresh.deps, text) for text in ("the amber was sold", *WORDS)] == now
         assert [await alike(fresh.deps, text, **past) for text in ("amber in the north", *WORDS)] == then
+
+
+async def test_no_answer_that_was_kept_outlives_the_vectors_that_found_it(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = count(step=2 * int(registry.STAMP_VALID_S))
+    monkeypatch.setattr(registry, "_monotonic", lambda: float(next(ticks)))
+    asked = RetrievalIntention(citizen_id="ada", query_text="cedar in the north", query_levels=[Level.N1])
+
+    async def was_kept(deps: Deps) -> bool:
+        return (await retrieve(asked, deps, NOW + 5000)).was_kept
+
+    async with open_store(SMALL) as deps:
+        await told(deps)
+        assert [await was_kept(deps) for _ in range(3)] == [False, True, True]
+        await reembedded(deps, OTHER)
+        with pytest.raises(StoreMisfit, match="other"):
+            await was_kept(deps)
+        await reembedded(deps, SMALL)
+        assert await was_kept(deps), "the vectors are those that found it"
 
 
 async def test_reads_and_writes_go_on_until_all_vectors_are_there_and_none_is_lost(
