@@ -5,7 +5,6 @@ Names are found by words; a language model, when one is configured, may add name
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -31,6 +30,7 @@ from schemas.language_model import ModelCall
 from schemas.memory import GraphKey
 from substrate.connection.errors import GraphMissing
 from substrate.connection.kept_reads import Reads
+from substrate.connection.together import together
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.inference.language.model import ModelRequest
 from substrate.store.lexicon import LexiconRows, look_up
@@ -63,7 +63,7 @@ async def extract(question: Question, view: View, deps: Deps) -> Extraction:
 
     Raises Unavailable when the engine or the embedder does not answer.
     """
-    (lexicons, embedding), suggestion = await asyncio.gather(
+    (lexicons, embedding), suggestion = await together(
         _look_up_and_embed(question, view, deps), suggest_names(question.text, view, deps)
     )
     if suggestion.names:
@@ -88,7 +88,7 @@ async def look_up_lexicons(text: str, view: View, *, content: str | None = None)
         look_up_lexicon(target.graph, text, words, past=target.past, language=language, reads=target.reads)
         for target in view.targets.values()
     )
-    lexicons = dict(zip(view.targets, await asyncio.gather(*lookups), strict=True))
+    lexicons = dict(zip(view.targets, await together(*lookups), strict=True))
     if view.recall is None:
         return lexicons
     then = view.recall.words
@@ -149,7 +149,7 @@ async def suggest_names(text: str, view: View, deps: Deps) -> Suggestion:
     model = deps.language_model
     if model is None or not model.question_seconds or not view.targets or view.recall is not None:
         return Suggestion()
-    kinds = await asyncio.gather(*(_read_vocabulary(target.graph) for target in view.targets.values()))
+    kinds = await together(*(_read_vocabulary(target.graph) for target in view.targets.values()))
     question = ModelRequest(
         "entities", entity_prompt.build_messages(text, merge_vocabularies(kinds)), model.question_seconds
     )
@@ -171,9 +171,7 @@ async def add_suggested(
 ) -> dict[GraphKey, Lexicon]:
     """The lexicons with the memories that these names mean; a name that no memory has means nothing."""
     targets = [view.targets[level] for level in lexicons]
-    entities = await asyncio.gather(
-        *(find_similar_names(names, target.graph, past=target.past) for target in targets)
-    )
+    entities = await together(*(find_similar_names(names, target.graph, past=target.past) for target in targets))
     return {
         level: lexicon.with_named(_join_entities(lexicon.all_named(), more))
         for (level, lexicon), more in zip(lexicons.items(), entities, strict=True)

@@ -7,7 +7,6 @@ and times, how far energy has faded, the energy of the citizen.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Hashable
 from dataclasses import replace
 from datetime import timedelta
@@ -31,6 +30,7 @@ from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import all_links, all_memories
 from schemas.temporal import Instant, Period, Scope, TemporalMode, to_datetime
 from substrate.connection.kept_answers import AskedState, States
+from substrate.connection.together import together
 from substrate.store import reader
 from substrate.store.boundaries import read_next_change
 
@@ -211,7 +211,7 @@ async def holds(kept: KeptStream, view: View, deps: Deps) -> bool:
     if view.now < kept.at or not kept.fades(deps):
         return False
     if kept.until is None:
-        changes = await asyncio.gather(*(read_next_change(each, kept.at) for each in view.targets.values()))
+        changes = await together(*(read_next_change(each, kept.at) for each in view.targets.values()))
         kept.until = min(kept.at if each is None else each for each in changes)
         if not await still_in(view):
             return False
@@ -221,7 +221,7 @@ async def holds(kept: KeptStream, view: View, deps: Deps) -> bool:
 async def still_in(view: View) -> bool:
     """Whether all graphs are in the states in which the question found them."""
     try:
-        found = await asyncio.gather(*(reader.read_situation(each.graph) for each in view.targets.values()))
+        found = await together(*(reader.read_situation(each.graph) for each in view.targets.values()))
     except (StoreTimeout, Fault):
         return False
     return all(each.reads.state == now.state for each, now in zip(view.targets.values(), found, strict=True))

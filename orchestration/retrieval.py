@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -58,6 +57,7 @@ from schemas.language_model import ModelCall
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
+from substrate.connection.together import together
 from substrate.emotions import normal_emotions
 from substrate.text import count_of
 
@@ -215,9 +215,7 @@ async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> Ra
     view, question, learned, timer = asking
     scope, recall = view.scope, view.recall
     moment, zone = scope.moment(view.now), find_zone(intention.time_zone)
-    extraction, filtered = await asyncio.gather(
-        extract(question, view, deps), read_filters(intention.filters, view)
-    )
+    extraction, filtered = await together(extract(question, view, deps), read_filters(intention.filters, view))
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
     named = len(question.periods)
     question, event_results = await with_event_periods(question, lexicons, view, deps, zone=zone)

@@ -35,6 +35,7 @@ from schemas.memory import ConsciousnessRelationship, GraphKey, Level, level_of
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
 from schemas.temporal import END_OF_TIME, Period, Scope
+from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
 from substrate.store.feelings import read_links_on_mind
@@ -160,7 +161,7 @@ async def read_on_mind(
     for score in activation.order[: consciousness_score.FOCUS]:
         ids.setdefault(score.key[0], []).append(score.key[1])
     try:
-        links = await asyncio.gather(
+        links = await together(
             *(read_links_on_mind(view.targets[level], view.scope, own) for level, own in ids.items())
         )
     except (StoreTimeout, Fault):
@@ -185,7 +186,7 @@ async def read_contested(
             ids.setdefault(graph, {})[memory_id] = None
     targets = [view.targets[key] for key in ids]
     try:
-        found = await asyncio.gather(
+        found = await together(
             *(read_contests(each.graph, sorted(ids[each.key]), view.scope, past=each.past) for each in targets)
         )
     except (StoreTimeout, Fault):
@@ -210,7 +211,7 @@ async def complete(
     Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
     `keep` is called with the stream as it was found, coherent, before anything else is added.
     """
-    coherent, told = await asyncio.gather(add_coherence(stream, view), with_mind(stream, intention, view, deps))
+    coherent, told = await together(add_coherence(stream, view), with_mind(stream, intention, view, deps))
     if keep is not None:
         keep(coherent)
     stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
@@ -269,7 +270,7 @@ async def add_coherence(stream: ConsciousnessStream, view: View) -> Consciousnes
     wanted: dict[GraphKey, set[Pair]] = {}
     for path in stream.traversal_graph.suggested_paths:
         wanted.setdefault(graph_of(path), set()).update(_neighbours(path))
-    cosines = await asyncio.gather(*(_cosines(view.targets[level], pairs) for level, pairs in wanted.items()))
+    cosines = await together(*(_cosines(view.targets[level], pairs) for level, pairs in wanted.items()))
     return with_coherence(stream, dict(zip(wanted, cosines, strict=True)))
 
 

@@ -22,6 +22,7 @@ from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import GraphRecords
+from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import neighbours, search, waking
 
@@ -86,14 +87,14 @@ async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
 
     What the searches of the present found in a graph is followed when all of its searches have answered.
     """
-    results = list(await asyncio.gather(*(_run(request) for request in requests)))
+    results = list(await together(*(_run(request) for request in requests)))
     thin: dict[tuple[GraphKey, Following], list[int]] = {}
     for place, result in enumerate(results):
         following = _FOLLOWING.get(result.request.query.name)
         if result.rows and following is not None:
             thin.setdefault((result.key, following), []).append(place)
     ways = ((list(map(results.__getitem__, places)), way) for (_, way), places in thin.items())
-    followed = await asyncio.gather(*(_follow(own, way) for own, way in ways))
+    followed = await together(*(_follow(own, way) for own, way in ways))
     for places, whole in zip(thin.values(), followed, strict=True):
         for place, result in zip(places, whole, strict=True):
             results[place] = result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from schemas.errors import Fault, StoreTimeout
 from schemas.memory import GraphKey, Level, collective_of
 from schemas.temporal import Instant, Scope
 from substrate.connection.kept_reads import GraphState
+from substrate.connection.together import together
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
@@ -52,7 +52,7 @@ async def open_plain_view(
     """The same without a note on what became known later."""
     existing = await _existing(citizen_id, graphs, deps)
     opening = (_open_target(key, *found, scope, now=now) for key, found in existing.items())
-    found = await asyncio.gather(*opening)
+    found = await together(*opening)
     targets = {target.key: target for target in found}
     unknown = Level.N1 in graphs and Level.N1 not in targets
     notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []
@@ -71,7 +71,7 @@ async def note_learned_later(view: View) -> list[str]:
     if scope.is_present or not one_moment or scope.known.start >= view.now:
         return []
     try:
-        counts = await asyncio.gather(
+        counts = await together(
             *(reader.count_learned_later(target.graph, scope) for target in view.targets.values())
         )
     except (StoreTimeout, Fault):
@@ -141,6 +141,6 @@ async def _existing(citizen_id: str, graphs: Sequence[GraphKey], deps: Deps) -> 
     unsure = [name for name in names.values() if not deps.graphs.is_open(name)]
     absent = await deps.graphs.find_absent(unsure)
     present = [name for name in unsure if name not in absent]
-    stamps = dict(zip(present, await asyncio.gather(*map(deps.graphs.open, present)), strict=True))
+    stamps = dict(zip(present, await together(*map(deps.graphs.open, present)), strict=True))
     absent |= {name for name, stamp in stamps.items() if stamp is None}
     return {key: (deps.graph(name), stamps.get(name)) for key, name in names.items() if name not in absent}

@@ -7,8 +7,8 @@ read before is not read again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from schemas.memory import GENERALISATION
@@ -35,12 +35,16 @@ class Found(NamedTuple):
         """The memories from which links are followed, by the name of the parameter that limits them."""
         return [row[THIN_NAME] for row in self.rows[: self.values[limit]]]
 
+    def names(self) -> list[RecordName]:
+        """The names of what it found."""
+        return [RecordName("memory", *row[THIN_NAME:]) for row in self.rows]
 
-class Step(NamedTuple):
-    """A link that was followed, so many links away from a start."""
 
-    hop: int
-    near: NearLink
+class Steps(NamedTuple):
+    """The links that were followed from what a search found: one away from it, and two."""
+
+    first: Sequence[NearLink] = ()
+    second: Sequence[NearLink] = ()
 
 
 async def follow(target: GraphTarget, searches: Sequence[Found]) -> list[list[Row]]:
@@ -51,20 +55,37 @@ async def follow(target: GraphTarget, searches: Sequence[Found]) -> list[list[Ro
     groups: dict[str, list[int]] = {}
     for place, search in enumerate(searches):
         groups.setdefault(repr([search.values[name] for name in EVERY_MEMORY]), []).append(place)
-    steps: list[list[Step]] = [[] for _ in searches]
+    steps = [Steps() for _ in searches]
     for places in groups.values():
         values = searches[places[0]].values
-        now = values["valid_from"]
-        neighbours = Neighbours(target.graph, target.reads, values, now)
+        neighbours = Neighbours(target.graph, target.reads, values, values["valid_from"])
         for place, taken in zip(places, await _walk(neighbours, [searches[each] for each in places]), strict=True):
             steps[place] = taken
-    starts = {RecordName("memory", *row[THIN_NAME:]) for search in searches for row in search.rows}
-    near = [step.near for taken in steps for step in taken]
+    return await _rows(target, searches, steps)
+
+
+async def _rows(
+    target: GraphTarget,
+    searches: Sequence[Found],
+    steps: Sequence[Steps],
+    is_shown: Callable[[Record], bool] | None = None,
+) -> list[list[Row]]:
+    """The rows of each search, then those of its steps; `is_shown`: of these only some memories."""
+    names = [search.names() for search in searches]
+    near = [each for taken in steps for links in taken for each in links]
+    wanted = chain(*names, (each.other for each in near))
     ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target.graph, [*starts, *(each.other for each in near)], ends)
+    memories, links = await read_both(target.graph, wanted, ends)
+    shown = memories
+    if is_shown is not None:
+        shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
     return [
-        [*_start_rows(search, memories), *_step_rows(taken, memories, links)]
-        for search, taken in zip(searches, steps, strict=True)
+        [
+            *_start_rows(search, own, memories),
+            *_step_rows(1, taken.first, shown, links),
+            *_step_rows(2, taken.second, shown, links),
+        ]
+        for search, own, taken in zip(searches, names, steps, strict=True)
     ]
 
 
@@ -76,22 +97,15 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
     values = searches[0].values
     neighbours = Neighbours(target.graph, target.reads, values, values["valid_from"], texts=EVERY)
     ids = [name for search in searches for name in search.ids("expanded")]
-    around = await neighbours.read(ids, values["first_hop"]) if ids else {}
-    steps = [list(_steps_beside(search, around, neighbours.now)) for search in searches]
-    starts = {RecordName("memory", *row[THIN_NAME:]) for search in searches for row in search.rows}
-    near = [step.near for taken in steps for step in taken]
-    ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target.graph, [*starts, *(each.other for each in near)], ends)
-    shown = {name: memory for name, memory in memories.items() if _is_shown_beside(memory, values)}
-    return [
-        [*_start_rows(search, memories), *_step_rows(taken, shown, links)]
-        for search, taken in zip(searches, steps, strict=True)
-    ]
+    if ids:
+        await neighbours.read(ids, values["first_hop"])
+    steps = [Steps(_steps_beside(search, neighbours)) for search in searches]
+    return await _rows(target, searches, steps, lambda memory: _is_shown_beside(memory, values))
 
 
-def _steps_beside(search: Found, around: Mapping[str, Neighbourhood], now: int) -> Iterator[Step]:
-    for name in dict.fromkeys(search.ids("expanded")):
-        yield from (Step(1, near) for near in around[name].holding(now)[: search.values["first_hop"]])
+def _steps_beside(search: Found, neighbours: Neighbours) -> list[NearLink]:
+    most, ids = search.values["first_hop"], dict.fromkeys(search.ids("expanded"))
+    return [near for name in ids for near in neighbours.holding(name)[:most]]
 
 
 def _is_shown_beside(memory: Record, values: Mapping[str, Any]) -> bool:
@@ -103,41 +117,50 @@ def _is_shown_beside(memory: Record, values: Mapping[str, Any]) -> bool:
     )
 
 
-def _start_rows(search: Found, memories: Mapping[RecordName, Record]) -> Iterator[FoundRow]:
-    for row in search.rows:
-        memory = memories.get(RecordName("memory", *row[THIN_NAME:]))
+def _start_rows(
+    search: Found, names: Sequence[RecordName], memories: Mapping[RecordName, Record]
+) -> Iterator[FoundRow]:
+    for row, name in zip(search.rows, names, strict=True):
+        memory = memories.get(name)
         if memory is not None:
             yield FoundRow((0, row[SCORE], None, None), None, memory)
 
 
 def _step_rows(
-    steps: Iterable[Step], memories: Mapping[RecordName, Record], links: Mapping[RecordName, Record]
+    hop: int,
+    steps: Iterable[NearLink],
+    memories: Mapping[RecordName, Record],
+    links: Mapping[RecordName, Record],
 ) -> Iterator[FoundRow]:
-    for hop, near in steps:
+    for near in steps:
         link, memory = links.get(near.link), memories.get(near.other)
         if link is not None and memory is not None:
             yield FoundRow((hop, None, near.source, near.target), link, memory)
 
 
-async def _walk(neighbours: Neighbours, searches: Sequence[Found]) -> list[list[Step]]:
+async def _walk(neighbours: Neighbours, searches: Sequence[Found]) -> list[Steps]:
     """The steps of each search: one link from its first starts, two from the very first."""
     first = max(search.values["first_hop"] for search in searches)
     ids = [name for search in searches for limit in ("expanded", "far") for name in search.ids(limit)]
     if not ids:
-        return [[] for _ in searches]
+        return [Steps() for _ in searches]
     around = await neighbours.read(ids, first)
     between = _Between(neighbours, around)
     for search in searches:
         between.begin_at(search)
     await between.choose()
-    return [[*_first_steps(search, around, neighbours.now), *between.steps(search)] for search in searches]
+    return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
 
 
-def _first_steps(search: Found, around: Mapping[str, Neighbourhood], now: int) -> Iterator[Step]:
+def _first_steps(search: Found, neighbours: Neighbours) -> list[NearLink]:
     """The strongest links of each start. A start that was found twice counts each link twice, up to the limit."""
+    most = search.values["first_hop"]
+    steps: list[NearLink] = []
     for name, times in Counter(search.ids("expanded")).items():
-        links = [near for near in around[name].holding(now) for _ in range(times)]
-        yield from (Step(1, near) for near in dict.fromkeys(links[: search.values["first_hop"]]))
+        links = neighbours.holding(name)
+        taken = links[:most] if times == 1 else [near for near in links for _ in range(times)][:most]
+        steps += {near.link: near for near in taken}.values()
+    return steps
 
 
 class _Between:
@@ -145,7 +168,6 @@ class _Between:
 
     def __init__(self, neighbours: Neighbours, around: Mapping[str, Neighbourhood]) -> None:
         self._neighbours, self._around = neighbours, around
-        self._now = neighbours.now
         self._wanted: dict[tuple[str, int], int] = {}
 
     def begin_at(self, search: Found) -> None:
@@ -164,7 +186,7 @@ class _Between:
         """The next memories between of which it must be known whether they are hubs."""
         most, found = self._wanted[name, times], 0
         unknown: list[str] = []
-        for near in self._around[name].holding(self._now):
+        for near in self._neighbours.holding(name):
             other = self._around.get(near.other.id)
             if other is None:
                 unknown.append(near.other.id)
@@ -176,16 +198,17 @@ class _Between:
 
     def _chosen(self, name: str, times: int, most: int) -> list[str]:
         """The ids of the memories between, each once: those of the strongest `most` links."""
-        links = (near for near in self._around[name].holding(self._now) for _ in range(times))
+        links = (near for near in self._neighbours.holding(name) for _ in range(times))
         uncrowded = (near.other.id for near in links if not self._around[near.other.id].is_hub)
         return list(dict.fromkeys(islice(uncrowded, most)))
 
-    def steps(self, search: Found) -> Iterator[Step]:
+    def steps(self, search: Found) -> list[NearLink]:
         """The second links of a search."""
+        most, onward = search.values["second_starts"], search.values["second_hop"]
+        steps: list[NearLink] = []
         for name, times in Counter(search.ids("far")).items():
-            if self._around[name].is_hub:
-                continue
-            for other in self._chosen(name, times, search.values["second_starts"]):
-                links = self._around[other].holding(self._now)
-                onward = [near for near in links if near.other.id != name]
-                yield from (Step(2, near) for near in onward[: search.values["second_hop"]])
+            if not self._around[name].is_hub:
+                for other in self._chosen(name, times, most):
+                    links = self._neighbours.holding(other)
+                    steps += [near for near in links if near.other.id != name][:onward]
+        return steps

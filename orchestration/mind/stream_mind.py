@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
 from orchestration.dependencies import Deps
@@ -16,6 +15,7 @@ from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import all_memories
 from schemas.stream_parts import StreamRule
 from substrate.connection.errors import GraphMissing
+from substrate.connection.together import together
 from substrate.store.rules import read_rules
 
 MOST_RULES: Final = 8
@@ -34,7 +34,7 @@ async def with_mind(
         return stream
     parts = asked.parts or ()
     told = asked.form == "compact"
-    energy, rules = await asyncio.gather(
+    energy, rules = await together(
         _energy(stream, view, deps) if told or "energy" in parts else _nothing(),
         _rules(stream, view) if told or "rules" in parts else _nothing(),
     )

@@ -57,13 +57,15 @@ class Reads:
 
     def get(self, key: Hashable, *, about: str | None = None) -> Any:
         """What is kept under the key about a memory, or about the graph; or None."""
-        kept = self._of.get(about, _NOTHING).get(key)
-        if self._keeper is not None:
-            if kept is None:
-                self._keeper.misses += 1
-            else:
-                self._keeper.hits += 1
-        return None if kept is None else kept[0]
+        own, keeper = self._of.get(about), self._keeper
+        kept = None if own is None else own.get(key)
+        if kept is None:
+            if keeper is not None:
+                keeper.misses += 1
+            return None
+        if keeper is not None:
+            keeper.hits += 1
+        return kept[0]
 
     def keep(self, key: Hashable, value: Any, size: int, *, about: str | None = None) -> None:
         """Keep a value of about so many bytes, which nobody may change afterwards."""

@@ -28,6 +28,7 @@ from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaus
 from substrate.connection.graph_vectors import GraphVectors
 from substrate.connection.kept_answers import KeptAnswers
 from substrate.connection.kept_reads import KeptReads
+from substrate.connection.lines import Lines
 from substrate.connection.parameters import typed_row
 from substrate.connection.patience import NO_ANSWER, NOT_DONE, patiently
 from substrate.connection.record_cache import RecordCache
@@ -128,6 +129,8 @@ class Connection:
             )
             for most in (MAX_CONNECTIONS, WRITES_AT_ONCE)
         )
+        self._lines = Lines(self._client, MAX_CONNECTIONS, shared["socket_timeout"])
+        self._writing_lines = Lines(self._writing, WRITES_AT_ONCE, shared["socket_timeout"])
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
         """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns.
@@ -249,7 +252,7 @@ class Connection:
         give_up = time.monotonic() + PAUSE_LIMIT_S
         while True:
             try:
-                return await self._run(name, words, send or self._writing.execute_command)
+                return await self._run(name, words, send or self._writing_lines.send)
             except WritesPaused:
                 if time.monotonic() > give_up:
                     raise
@@ -305,7 +308,7 @@ class Connection:
             self.room()
         try:
             with self.around(name):
-                return await (send or self._client.execute_command)(*words)
+                return await (send or self._lines.send)(*words)
         except (redis_errors.RedisError, OSError) as error:
             graph = str(words[1]) if send is None and len(words) > 1 else None
             raise await self._translate(error, name, graph) from error
@@ -367,6 +370,8 @@ class Connection:
         return (time.perf_counter() - begun) * 1000
 
     async def close(self) -> None:
+        for lines in (self._lines, self._writing_lines):
+            await asyncio.shield(lines.close())
         for client in (self._client, self._writing):
             await asyncio.shield(client.aclose())
             await client.connection_pool.disconnect()

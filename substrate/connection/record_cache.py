@@ -7,7 +7,7 @@ erased begins again at another `created_at`. So nothing has to be invalidated bu
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
@@ -43,14 +43,16 @@ class Record:
 
     `derived` is for pure code: what it computed from the row alone, by a name of its own. A record may be dropped
     and read again at any time, so whatever is missing there is computed again. What was computed is shared by all
-    answers of the process: it must not be changed afterwards.
+    answers of the process: it must not be changed afterwards. `bytes` and `asked` are for the cache: what it
+    takes, and whether it was asked for since it was last passed over.
     """
 
-    __slots__ = ("_parts", "derived", "row")
+    __slots__ = ("_parts", "asked", "bytes", "derived", "row")
 
     def __init__(self, row: Sequence[Any]) -> None:
         self.row = row
         self.derived: dict[str, Any] = {}
+        self.bytes, self.asked = 0, False
         self._parts: dict[tuple[int, int], dict[str, Any]] | None = None
 
     def derived_of(self, start: int, end: int) -> dict[str, Any]:
@@ -96,12 +98,16 @@ def name_of(kind: Kind, row: Sequence[Any]) -> RecordName:
 
 
 class RecordCache:
-    """The records that were used last, up to `most_bytes` by estimate; 0 keeps none."""
+    """Records, up to `most_bytes` by estimate; 0 keeps none.
+
+    When there is no room, the one that was kept first goes, unless it was asked for meanwhile: then it is the last
+    to go. So to find a record moves nothing.
+    """
 
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
         self.most_bytes = most_bytes
         self.bytes = self.hits = self.misses = 0
-        self._kept: OrderedDict[tuple[str, RecordName], tuple[Record, int]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, RecordName], Record] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -110,25 +116,29 @@ class RecordCache:
         """The records of one graph."""
         return GraphRecords(self, graph)
 
-    def find(self, graph: str, name: RecordName) -> Record | None:
-        """The kept record of this name."""
-        key = (graph, name)
-        kept = self._kept.get(key)
-        if kept is None:
-            self.misses += 1
-            return None
-        self.hits += 1
-        self._kept.move_to_end(key)
-        return kept[0]
+    def find(self, graph: str, names: Iterable[RecordName]) -> dict[RecordName, Record]:
+        """The kept records of these names, of which each is given once; those that are not kept are left out."""
+        kept, missing = self._kept, 0
+        found: dict[RecordName, Record] = {}
+        for name in names:
+            record = kept.get((graph, name))
+            if record is None:
+                missing += 1
+            else:
+                record.asked = True
+                found[name] = record
+        self.hits += len(found)
+        self.misses += missing
+        return found
 
     def take(self, graph: str, kind: Kind, row: Sequence[Any]) -> Record:
         """The record of this row: the kept one if its row is the same, else a new one, which is kept."""
         key = (graph, name_of(kind, row))
         kept = self._kept.get(key)
-        if kept is not None and kept[0].row == row:
+        if kept is not None and kept.row == row:
             self.hits += 1
-            self._kept.move_to_end(key)
-            return kept[0]
+            kept.asked = True
+            return kept
         self.misses += 1
         record = Record(row)
         self._keep(*key, record)
@@ -146,20 +156,30 @@ class RecordCache:
             if name == graph and (ids is None or record.kind == "link" or record.id in ids)
         ]
         for key in gone:
-            self.bytes -= self._kept.pop(key)[1]
+            self.bytes -= self._kept.pop(key).bytes
 
     def _keep(self, graph: str, name: RecordName, record: Record) -> None:
         key = (graph, name)
         texts = filter(None, _LONG_TEXTS[name.kind](record.row))
-        size = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
-        _, former = self._kept.pop(key, (None, 0))
-        self.bytes -= former
-        if size > self.most_bytes:
+        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
+        former = self._kept.pop(key, None)
+        if former is not None:
+            self.bytes -= former.bytes
+        if record.bytes > self.most_bytes:
             return
-        self._kept[key] = (record, size)
-        self.bytes += size
+        self._kept[key] = record
+        self.bytes += record.bytes
         while self.bytes > self.most_bytes:
-            self.bytes -= self._kept.popitem(last=False)[1][1]
+            self._pass_over()
+
+    def _pass_over(self) -> None:
+        """Drop the first record, or move it to the end if it was asked for."""
+        key, first = self._kept.popitem(last=False)
+        if first.asked:
+            first.asked = False
+            self._kept[key] = first
+        else:
+            self.bytes -= first.bytes
 
 
 class GraphRecords(NamedTuple):
@@ -168,9 +188,9 @@ class GraphRecords(NamedTuple):
     cache: RecordCache
     graph: str
 
-    def find(self, name: RecordName) -> Record | None:
-        """The kept record of this name."""
-        return self.cache.find(self.graph, name)
+    def find(self, names: Iterable[RecordName]) -> dict[RecordName, Record]:
+        """The kept records of these names, of which each is given once; those that are not kept are left out."""
+        return self.cache.find(self.graph, names)
 
     def memory(self, row: Sequence[Any]) -> Record:
         """The record of a row in the order of `NODE_COLUMNS`."""

@@ -13,6 +13,7 @@ TRACE_LABELS: Final = tuple(names[label] for names in (_FIRST, _SECOND) for labe
 TRACE_TYPES: Final = tuple(names["HAS_TRACE"] for names in (_FIRST, _SECOND))
 """Labels and relationship types of the trace nodes of both generations, as they are stored."""
 _PLACEHOLDER: Final = re.compile(r"\b(?:Other)?(?:Past|Passage)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
+_PARAMETER: Final = re.compile(r"\$(\w+)")
 
 
 class Query(NamedTuple):
@@ -31,6 +32,10 @@ class Query(NamedTuple):
         """Return the text with the stored names, for a graph that uses generation 0 or 1. Cached."""
         return _with_stored_names(self.text, generation)
 
+    def parameters(self) -> frozenset[str]:
+        """The names of the parameters in the text. Cached."""
+        return _parameters_of(self.text)
+
 
 def trace_role(label: str) -> str:
     """The label without its generation, for a stored label of a trace; any other label unchanged."""
@@ -43,6 +48,11 @@ def _with_stored_names(text: str, generation: int) -> str:
     in_use, other = (_FIRST, _SECOND) if generation == 0 else (_SECOND, _FIRST)
     stored = {**in_use, **{_other_placeholder(name): other[name] for name in other}}
     return _PLACEHOLDER.sub(lambda match: stored[match[0]], text)
+
+
+@cache
+def _parameters_of(text: str) -> frozenset[str]:
+    return frozenset(_PARAMETER.findall(text))
 
 
 def _other_placeholder(name: str) -> str:

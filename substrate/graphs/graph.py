@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.memory import GraphKey
@@ -44,13 +44,16 @@ class Graph(NamedTuple):
 
     async def read(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, within the deadline of the connection."""
-        resolved = await likeness.resolve(self.connection, self.name, values)
-        return await self.connection.read(self.name, query, parameters(resolved))
+        return await self.connection.read(self.name, query, await self._header(query, values))
 
     async def read_typed(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, each value with its stored type."""
-        resolved = await likeness.resolve(self.connection, self.name, values)
-        return await self.connection.read_typed(self.name, query, parameters(resolved))
+        return await self.connection.read_typed(self.name, query, await self._header(query, values))
+
+    async def _header(self, query: Query, values: Mapping[str, Any]) -> str:
+        """Only what the text names is sent: searches of a question share their parameters."""
+        named = {name: values[name] for name in query.parameters() if name in values}
+        return parameters(await likeness.resolve(self.connection, self.name, named))
 
     async def write(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a query that changes the graph, once the change is on disk."""

@@ -120,5 +120,9 @@ def open_mark(number: int) -> str:
 
 def read_found(reply: Sequence[Any]) -> list[Near]:
     """The vectors of a reply of `VSIM … WITHSCORES`: names and scores in turn; a score is (1 + cosine) / 2."""
-    pairs = zip(map(str, reply[::2]), reply[1::2], strict=True)
-    return [Near(*split_name(name), max(0.0, 2.0 - 2.0 * float(score))) for name, score in pairs if name != WHOLE]
+    found = []
+    for name, score in zip(reply[::2], reply[1::2], strict=True):
+        owner, _, key = name.rpartition(SEPARATOR)
+        if name != WHOLE:
+            found.append(Near(owner, key, max(0.0, 2.0 - 2.0 * float(score))))
+    return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from substrate.connection.record_cache import Record, RecordName, name_of
+from substrate.connection.together import together
 from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns, node_columns
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -41,9 +41,10 @@ async def read_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[Re
     """The records of these memories. One that was closed since its name was read is as it is now; an erased one
     is not there.
     """
-    found = {name: record for name in names if (record := graph.records.find(name)) is not None}
-    lacking = [name for name in dict.fromkeys(names) if name not in found]
-    if lacking:
+    wanted = dict.fromkeys(names)
+    found = graph.records.find(wanted)
+    if len(found) < len(wanted):
+        lacking = [name for name in wanted if name not in found]
         rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
         found.update(_by_version(graph, lacking, rows))
         gone = [name for name in lacking if name not in found]
@@ -67,20 +68,21 @@ async def read_whole_memories(graph: Graph, names: Iterable[RecordName]) -> Mapp
 
 
 def _by_version(graph: Graph, names: Iterable[RecordName], rows: Iterable[Any]) -> dict[RecordName, Record]:
-    records = {(row[0], row[_VERSION]): graph.records.memory(row) for row in rows}
+    kept = graph.records
+    records = {(row[0], row[_VERSION]): kept.memory(row) for row in rows}
     return {name: record for name in names if (record := records.get((name.id, name.version))) is not None}
 
 
 async def read_links(graph: Graph, ends: Mapping[RecordName, tuple[str, str]]) -> Mapping[RecordName, Record]:
     """The records of these links, given with the ids of their ends, without what was closed or erased since."""
-    found = {name: record for name in ends if (record := graph.records.find(name)) is not None}
-    lacking = {name: ends[name] for name in ends if name not in found}
-    if lacking:
-        wanted = [[*pair, name.id] for name, pair in lacking.items()]
+    records = graph.records
+    found = records.find(ends)
+    if len(found) < len(ends):
+        wanted = [[*pair, name.id] for name, pair in ends.items() if name not in found]
         for row in await graph.read(LINKS, wanted=wanted):
             name = name_of("link", row)
-            if name in lacking:
-                found[name] = graph.records.link(row)
+            if name in ends and name not in found:
+                found[name] = records.link(row)
     return found
 
 
@@ -88,4 +90,4 @@ async def read_both(
     graph: Graph, memories: Iterable[RecordName], ends: Mapping[RecordName, tuple[str, str]]
 ) -> tuple[Mapping[RecordName, Record], Mapping[RecordName, Record]]:
     """The records of memories and links, read at once."""
-    return await asyncio.gather(read_memories(graph, memories), read_links(graph, ends))
+    return await together(read_memories(graph, memories), read_links(graph, ends))

@@ -6,15 +6,15 @@ Whether a link or memory holds at a moment is decided by its times, so an answer
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
 from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import RecordName
+from substrate.connection.together import together
 from substrate.cypher.fragments import HUB, SEEN, degree_now, is_cut, lasting
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
@@ -73,11 +73,11 @@ EVERY: Final = _texts("all_links", f"{_ALL_LINKS} {_IN_ORDER}", _KIND[:2])
 """All links of the present."""
 
 
-def kind_of(what: str, values: Mapping[str, Any], names: tuple[str, ...] = _KIND) -> Hashable:
+def kind_of(what: str, values: Mapping[str, Any], names: tuple[str, ...] = _KIND) -> str | None:
     """Under what an answer that hangs on these parameters is kept; None where it is not kept: with filters."""
     if not values["unfiltered"] or values["emotions_needed"]:
         return None
-    return (what, *(values[name] for name in names))
+    return f"{what} {[values[name] for name in names]}"
 
 
 class NearLink(NamedTuple):
@@ -131,6 +131,7 @@ class Neighbours:
         self._values = {**{name: values[name] for name in texts.shared}, "from": now, "until": AFTER_ALL}
         self._kind = kind_of(texts.around.name, values, texts.kind)
         self._own: dict[str, Neighbourhood] = {}
+        self._holding: dict[str, list[NearLink]] = {}
 
     async def read(self, ids: Sequence[str], wanted: int) -> Mapping[str, Neighbourhood]:
         """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now."""
@@ -138,11 +139,18 @@ class Neighbours:
         if lacking:
             await self._read(lacking)
         crowds = [name for name in dict.fromkeys(ids) if wanted and self._own[name].is_unread]
-        await asyncio.gather(*(self._read_crowd(name, self._own[name].held) for name in crowds))
+        await together(*(self._read_crowd(name, self._own[name].held) for name in crowds))
         cut = [name for name in ids if self._is_short(name, wanted)]
-        for name, found in zip(cut, await asyncio.gather(*map(self._read_now, cut)), strict=True):
+        for name, found in zip(cut, await together(*map(self._read_now, cut)), strict=True):
             self._own[name] = found
         return self._own
+
+    def holding(self, name: str) -> list[NearLink]:
+        """The links that hold now of a memory whose neighbourhood was read with all that is wanted of it."""
+        links = self._holding.get(name)
+        if links is None:
+            links = self._holding[name] = self._own[name].holding(self.now)
+        return links
 
     def _find(self, name: str) -> Neighbourhood | None:
         found = self._own.get(name)
@@ -231,38 +239,42 @@ async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[R
     near = await likeness.nearest(graph.connection, graph.name, values["near"])
     joined = await _join(graph, target.reads, values, near)
     favoured = frozenset(values["favoured"])
-    found: list[tuple[float, str, Row]] = []
-    for one in near:
-        _, name, valid_at, invalid_at, speaker = joined[one.owner, one.key]
-        if name is not None and valid_at < values["valid_to"] and invalid_at > values["valid_from"]:
+    start, end = values["valid_from"], values["valid_to"]
+    found: list[tuple[float, str, int]] = []
+    for place, (one, (_, name, valid_at, invalid_at, speaker)) in enumerate(zip(near, joined, strict=True)):
+        if name is not None and valid_at < end and invalid_at > start:
             nearer = FAVOURED_NEARER if speaker in favoured else 0.0
-            found.append((one.distance - nearer, name[0], (0, f"{one.distance:.15g}", *name)))
-    found.sort(key=lambda each: each[:2])
-    return [row for _, _, row in found[: values["limit"]]]
+            found.append((one.distance - nearer, name[0], place))
+    found.sort()
+    best = [place for _, _, place in found[: values["limit"]]]
+    return [(0, f"{near[place].distance:.15g}", *(joined[place].name or ())) for place in best]
 
 
-async def _join(
-    graph: Graph, reads: Reads, values: Mapping[str, Any], near: Sequence[Near]
-) -> Mapping[_Vector, _Joined]:
+async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Sequence[Near]) -> list[_Joined]:
+    """What each of the vectors belongs to."""
     now, kind = values["valid_from"], kind_of("joined", values)
-    joined = {} if kind is None else _find_kept(reads, kind, near, now)
-    lacking = [(one.owner, one.key) for one in near if (one.owner, one.key) not in joined]
-    if lacking:
-        shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
-        ids = list(dict.fromkeys(owner for owner, _ in lacking))
-        rows = await graph.read(NOW.nearest, **shared, **{"from": now, "until": AFTER_ALL, "ids": ids})
-        found = {_vector(row): _joined(row, now) for row in rows if row[0] == "near"}
-        same = reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] == "seen"})
-        for vector in lacking:
-            joined[vector] = found.get(vector, _Joined(now))
-            if same and kind is not None:
-                reads.keep((kind, vector[1]), joined[vector], _JOINED_BYTES, about=vector[0])
-    return joined
+    joined = _find_kept(reads, kind, near, now)
+    lacking = [one for one, kept in zip(near, joined, strict=True) if kept is None]
+    if not lacking:
+        return [each for each in joined if each is not None]
+    shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
+    ids = list(dict.fromkeys(one.owner for one in lacking))
+    rows = await graph.read(NOW.nearest, **shared, **{"from": now, "until": AFTER_ALL, "ids": ids})
+    found = {_vector(row): _joined(row, now) for row in rows if row[0] == "near"}
+    same = reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] == "seen"})
+    if same and kind is not None:
+        for owner, key, _ in lacking:
+            reads.keep((kind, key), found.get((owner, key), _Joined(now)), _JOINED_BYTES, about=owner)
+    pairs = zip(near, joined, strict=True)
+    return [kept or found.get((one.owner, one.key), _Joined(now)) for one, kept in pairs]
 
 
-def _find_kept(reads: Reads, kind: Hashable, near: Sequence[Near], now: Instant) -> dict[_Vector, _Joined]:
-    kept = ((one, reads.get((kind, one.key), about=one.owner)) for one in near)
-    return {(one.owner, one.key): joined for one, joined in kept if joined is not None and joined.at <= now}
+def _find_kept(reads: Reads, kind: str | None, near: Sequence[Near], now: Instant) -> list[_Joined | None]:
+    """What is kept of each of the vectors."""
+    if kind is None:
+        return [None] * len(near)
+    kept = [reads.get((kind, key), about=owner) for owner, key, _ in near]
+    return [one if one is not None and one.at <= now else None for one in kept]
 
 
 def _vector(row: Row) -> _Vector:

@@ -57,9 +57,17 @@ def test_a_text_that_is_cut_is_another_record_than_the_whole() -> None:
     cache = RecordCache()
     whole = cache.take(G, "memory", memory(description="long"))
     beginning = cache.take(G, "memory", memory(description="lo\x014"))
-    assert cache.find(G, RecordName("memory", "m", 1, 5, 9)) is whole
-    assert cache.find(G, RecordName("memory", "m", 1, 5, 9, cut=1)) is beginning
-    assert cache.find(G, RecordName("memory", "m", 1, 5, 10)) is None
+    names = [RecordName("memory", "m", 1, 5, 9), RecordName("memory", "m", 1, 5, 9, cut=1)]
+    assert cache.find(G, [*names, RecordName("memory", "m", 1, 5, 10)]) == {names[0]: whole, names[1]: beginning}
+
+
+def test_what_was_asked_for_stays_when_there_is_no_room() -> None:
+    cache = RecordCache(3 * 9_000)
+    kept = [cache.take(G, "memory", memory(version=version)) for version in (1, 2, 3)]
+    names = [RecordName("memory", "m", version, 5, 9) for version in (1, 2, 3, 4)]
+    assert cache.find(G, names[:1]) == {names[0]: kept[0]}
+    fourth = cache.take(G, "memory", memory(version=4))
+    assert cache.find(G, names) == {names[0]: kept[0], names[2]: kept[2], names[3]: fourth}
 
 
 def test_no_more_bytes_are_kept_than_allowed() -> None:

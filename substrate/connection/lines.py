@@ -1,0 +1,91 @@
+"""Connections that carry one command at a time each, taken from a list while they are free.
+
+The library's own client takes locks, a condition and several timers for each command: most of what a short query
+costs this process. Here a command has one timer. Connecting, packing and parsing are the library's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import hiredis
+import redis.asyncio as redis
+from redis import exceptions as redis_errors
+
+WAIT_S: Final = 5.0
+"""How long a command waits for a free connection."""
+
+
+class Lines:
+    """At most `most` connections of their own to the server of a client; an answer may take `answer_s` seconds."""
+
+    def __init__(self, client: redis.Redis, most: int, answer_s: float) -> None:
+        self._pool = client.connection_pool
+        self._read_as = client.response_callbacks
+        self._answer_s = answer_s
+        self._free_places = asyncio.Semaphore(most)
+        self._free: list[Any] = []
+        self._all: list[Any] = []
+
+    async def send(self, *words: str | int | bytes) -> Any:
+        """The reply to a command. Raises as the library does: RedisError, OSError.
+
+        What was cancelled, or came too late, costs the connection: its reply would be taken for the next one's.
+        """
+        if self._free_places.locked():
+            await self._wait()
+        else:
+            await self._free_places.acquire()
+        line = self._free.pop() if self._free else self._new()
+        try:
+            async with asyncio.timeout(self._answer_s):
+                reply = await _exchange(line, words)
+        finally:
+            self._free.append(line)
+            self._free_places.release()
+        read = self._read_as.get(words[0])
+        return reply if read is None else read(reply)
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await self._free_places.acquire()
+        except TimeoutError as error:
+            raise redis_errors.ConnectionError("No connection available.") from error
+
+    def _new(self) -> Any:
+        line = self._pool.make_connection()
+        line.socket_timeout = None  # one timer is for all that a command waits for
+        self._all.append(line)
+        return line
+
+    async def close(self) -> None:
+        """Close all connections; a later command opens one again."""
+        for line in self._all:
+            await line.disconnect()
+
+
+async def _exchange(line: Any, words: tuple[str | int | bytes, ...]) -> Any:
+    if not line.is_connected:
+        await line.connect()
+    elif await _is_spent(line):
+        await line.disconnect()
+        await line.connect()
+    await line.send_packed_command(_pack(words), check_health=False)
+    return await line.read_response()
+
+
+def _pack(words: tuple[str | int | bytes, ...]) -> bytes:
+    """The bytes of a command; its name may have several words."""
+    name, *others = words
+    packed: bytes = hiredis.pack_command((*str(name).split(), *others))  # type: ignore[arg-type]
+    return packed
+
+
+async def _is_spent(line: Any) -> bool:
+    """True for a connection that the server closed, or on which something came that nobody asked for."""
+    try:
+        return bool(await line.can_read())
+    except (redis_errors.RedisError, OSError):
+        return True

@@ -1,0 +1,31 @@
+"""Works that run at once. One that has nothing to wait for costs no turn of the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, overload
+
+type Work[Result] = Coroutine[Any, Any, Result]
+
+
+@overload
+async def together[First, Second](first: Work[First], second: Work[Second], /) -> tuple[First, Second]: ...
+@overload
+async def together[Result](*works: Work[Result]) -> list[Result]: ...
+async def together(*works: Work[Any]) -> Any:
+    """The results of the works in their order, as `asyncio.gather` has them; each begins before the next one.
+
+    Raises the first error; what has begun goes on.
+    """
+    if len(works) == 1:
+        return [await works[0]]
+    loop = asyncio.get_running_loop()
+    tasks = [asyncio.Task(work, loop=loop, eager_start=True) for work in works]
+    if all(_has_result(task) for task in tasks):
+        return [task.result() for task in tasks]
+    return list(await asyncio.gather(*tasks))
+
+
+def _has_result(task: asyncio.Task[Any]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
