@@ -18,9 +18,9 @@ async def get_runtime(request: Request) -> Runtime:
     return store.get()[0]
 
 
-async def read_clock(runtime: Annotated[Runtime, Depends(get_runtime)]) -> Instant:
+async def read_clock(request: Request) -> Instant:
     """The moment of the request, by the clock of the engine's host."""
-    return await runtime.moment()
+    return await (await get_runtime(request)).moment()
 
 
 OpenRuntime = Annotated[Runtime, Depends(get_runtime)]

@@ -88,7 +88,7 @@ def parse_strict_json(body: bytes) -> Any:
         raise json.JSONDecodeError("it is nested too deeply", "", 0) from error
     pairs = _count_parsed_pairs(value)
     # There are as many colons as pairs, unless texts contain colons too: only then is the exact count needed.
-    if pairs not in (body.count(b":"), count_pairs(body)):
+    if pairs != body.count(b":") and pairs != count_pairs(body):
         raise json.JSONDecodeError("a name stands twice in one object; leave one of them out", "", 0)
     return value
 

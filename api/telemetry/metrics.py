@@ -10,8 +10,8 @@ import asyncio
 import re
 from collections import Counter as Tally
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from functools import cache
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -48,9 +48,27 @@ _requests = Histogram(
     buckets=SECONDS,
     registry=REGISTRY,
 )
-_in_flight = Gauge("substrate_http_requests_in_flight", "Requests being answered.", registry=REGISTRY)
-_queries_in_flight = Gauge(
-    "substrate_engine_queries_in_flight", "Commands sent or waiting for a connection.", registry=REGISTRY
+
+
+class InFlight:
+    """Counts what is under way within its context. It is one gauge, whose value is read when it is asked for."""
+
+    __slots__ = ("_count",)
+
+    def __init__(self, name: str, documentation: str) -> None:
+        self._count = 0
+        Gauge(name, documentation, registry=REGISTRY).set_function(lambda: self._count)
+
+    def __enter__(self) -> None:
+        self._count += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._count -= 1
+
+
+_in_flight: Final = InFlight("substrate_http_requests_in_flight", "Requests being answered.")
+_queries_in_flight: Final = InFlight(
+    "substrate_engine_queries_in_flight", "Commands sent or waiting for a connection."
 )
 _streams = Histogram(
     "substrate_stream_seconds", "Time of a whole stream.", ("door",), buckets=SECONDS, registry=REGISTRY
@@ -139,18 +157,35 @@ def record_request(method: str, route: str | None, status: int, seconds: float) 
     _requests.labels(known, route or "none", str(status)).observe(seconds)
 
 
-@contextmanager
-def in_flight() -> Iterator[None]:
+def in_flight() -> InFlight:
     """Count a request as being answered within the context."""
-    with _in_flight.track_inprogress():
-        yield
+    return _in_flight
 
 
-@contextmanager
-def query_in_flight(_name: str) -> Iterator[None]:
+def query_in_flight(_name: str) -> InFlight:
     """Count a command as waiting for the engine within the context."""
-    with _queries_in_flight.track_inprogress():
-        yield
+    return _queries_in_flight
+
+
+class _QuerySeries(NamedTuple):
+    """The series of one of the six queries."""
+
+    seconds: Histogram
+    rows: Histogram
+    retries: Counter
+    failures: Counter
+
+
+@cache
+def _series_of(query: str) -> _QuerySeries:
+    return _QuerySeries(
+        _queries.labels(query), _rows.labels(query), _retries.labels(query), _failures.labels(query)
+    )
+
+
+@cache
+def _seconds_of(stage: str) -> Histogram:
+    return _stages.labels(stage)
 
 
 def record_stream(stream: ConsciousnessStream, door: str, characters: int, *, was_kept: bool = False) -> None:
@@ -160,13 +195,15 @@ def record_stream(stream: ConsciousnessStream, door: str, characters: int, *, wa
     """
     _streams.labels(door).observe(stream.retrieval_latency_ms / 1000)
     for stage, milliseconds in stream.stage_ms.items():
-        _stages.labels(stage).observe(milliseconds / 1000)
+        _seconds_of(stage).observe(milliseconds / 1000)
     for timing in () if was_kept else stream.timings:
-        query = _COLLECTIVE.sub("", timing.query)
-        _queries.labels(query).observe(timing.milliseconds / 1000)
-        _rows.labels(query).observe(timing.rows)
-        _retries.labels(query).inc(timing.asked_again)
-        _failures.labels(query).inc(timing.failure is not None)
+        series = _series_of(_COLLECTIVE.sub("", timing.query) if ":" in timing.query else timing.query)
+        series.seconds.observe(timing.milliseconds / 1000)
+        series.rows.observe(timing.rows)
+        if timing.asked_again:
+            series.retries.inc()
+        if timing.failure is not None:
+            series.failures.inc()
     _tokens.observe(characters / CHARACTERS_PER_TOKEN)
     _results.observe(stream.consciousness_summary.total_results)
     _degraded.labels(door).inc(bool(stream.degraded))
@@ -282,10 +319,10 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
     families.notes_dropped.add_metric((), runtime.deps.notes.dropped)
     connection = runtime.deps.connection
     caches = (("records", connection.records), ("graphs", connection.kept), ("streams", connection.answers))
-    for name, cache in caches:
-        families.kept_bytes.add_metric((name,), cache.bytes)
-        families.kept_hits.add_metric((name,), cache.hits)
-        families.kept_misses.add_metric((name,), cache.misses)
+    for name, kept in caches:
+        families.kept_bytes.add_metric((name,), kept.bytes)
+        families.kept_hits.add_metric((name,), kept.hits)
+        families.kept_misses.add_metric((name,), kept.misses)
     try:
         await _add_sizes(families, runtime)
     except SubstrateError:
