@@ -53,7 +53,7 @@ def okapi_bm25[T](counts: Mapping[T, int], weights: Mapping[T, float], length: f
     of each of them. The unit of the two lengths does not matter; `mean_length` is above 0.
     """
     norm = K1 * (1.0 - B + B * length / mean_length)
-    return sum(weights[term] * count * (K1 + 1.0) / (count + norm) for term, count in counts.items())
+    return sum([weights[term] * count * (K1 + 1.0) / (count + norm) for term, count in counts.items()])
 
 
 def maximal_marginal_relevance(

@@ -12,12 +12,10 @@ from typing import Final
 
 from orchestration.appraisal import context
 from orchestration.appraisal.context import Owner
-from orchestration.appraisal.languages import Language, language_of
+from orchestration.appraisal.languages import FEELINGS, Language, language_of
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from substrate.emotions import POSITIVE
 
-FEELINGS: Final = frozenset(("felt", "evoking", "nouns", "told"))
-"""The tables of phrases for emotions."""
 PLAIN: Final = 0.6
 STRONGER: Final = 0.2
 """What a strong word adds, and what a mild one takes."""
@@ -36,7 +34,7 @@ def read_emotions(text: str) -> dict[str, float]:
     counts: Counter[str] = Counter()
     last: dict[str, int] = {}
     felt: dict[str, float] = {}
-    for number, sentence in enumerate(sentences(text, language)):
+    for number, sentence in enumerate(sentences(text, language, language.feelings)):
         for hit in sentence.hits:
             emotion = hit.entry.value
             if hit.entry.kind not in FEELINGS or context.is_negated(sentence, hit, language):

@@ -20,6 +20,10 @@ import Stemmer
 
 CODES: Final = ("en", "de")
 """The languages, the default first."""
+FEELINGS: Final = frozenset(("felt", "evoking", "nouns", "told"))
+"""The tables of phrases for emotions."""
+IDLE: Final = "idle"
+"""The table of set phrases that only look like others, such as "happy to help"."""
 MOST_WORDS_READ: Final = 200
 """Only so many words of a text decide its language."""
 
@@ -76,6 +80,15 @@ class Language:
     def phrases(self) -> Mapping[str, Sequence[Entry]]:
         """The phrases by first word, the longest first. A question without a state needs none."""
         return _phrase_book(self.table)
+
+    @cached_property
+    def feelings(self) -> Mapping[str, Sequence[Entry]]:
+        """Of the phrases those for emotions, with those that only look like some: most questions have none."""
+        book: defaultdict[str, list[Entry]] = defaultdict(list)
+        for first, entry in ((first, entry) for first, entries in self.phrases.items() for entry in entries):
+            if entry.kind in FEELINGS or entry.kind == IDLE:
+                book[first].append(entry)
+        return dict(book)
 
     def outcome(self, word: str) -> int:
         """1 for a word of a good outcome, −1 for one of a bad outcome, else 0."""

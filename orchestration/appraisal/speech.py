@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import Entry, Language
+from orchestration.appraisal.languages import IDLE, Entry, Language
 
 MOST_CHARACTERS: Final = 12_000
 MOST_SENTENCES: Final = 60
@@ -120,24 +120,32 @@ def _introduces(line: str, language: Language) -> bool:
     )
 
 
-def sentences(text: str, language: Language) -> Iterator[Sentence]:
-    """The sentences of what the speaker says in a text, at most `MOST_SENTENCES`."""
+type Book = Mapping[str, Sequence[Entry]]
+"""Phrases by first word, the longest first."""
+
+
+def sentences(text: str, language: Language, book: Book | None = None) -> Iterator[Sentence]:
+    """The sentences of what the speaker says in a text, at most `MOST_SENTENCES`.
+
+    `book`: the phrases that are looked for in them; all of the language where none are given.
+    """
+    book = language.phrases if book is None else book
     read = own_text(text, language)
     start, count = 0, 0
     for end in [*_END.finditer(read), None]:
         stop = len(read) if end is None else end.start()
         if read[start:stop].strip():
-            yield _sentence(read, (start, stop), "" if end is None else end[0], language)
+            yield _sentence(read, (start, stop), "" if end is None else end[0], language, book=book)
             count += 1
         if end is None or count >= MOST_SENTENCES:
             return
         start = end.end()
 
 
-def _sentence(text: str, span: tuple[int, int], ending: str, language: Language) -> Sentence:
+def _sentence(text: str, span: tuple[int, int], ending: str, language: Language, *, book: Book) -> Sentence:
     elongated = _REPEATED.search(text, *span) is not None
     tokens = _tokens(text, span, language, squeeze=elongated)
-    return Sentence(text[slice(*span)], tokens, _find_phrases(tokens, language), ending.strip(), elongated)
+    return Sentence(text[slice(*span)], tokens, _find_phrases(tokens, book), ending.strip(), elongated)
 
 
 def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bool) -> list[Token]:
@@ -157,9 +165,8 @@ def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bo
     return tokens
 
 
-def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
+def _find_phrases(tokens: Sequence[Token], book: Book) -> list[Hit]:
     """Every phrase in the sentence; of those that overlap and tell the same, the first and longest."""
-    book = language.phrases
     firsts = [place for place, token in enumerate(tokens) if token.text in book]
     if not firsts:
         return []
@@ -189,6 +196,6 @@ def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
 def _without_idle(hits: list[Hit]) -> list[Hit]:
     """The hits that overlap no set phrase which only looks like one, such as "happy to help"."""
     left = hits
-    for idle in [hit for hit in hits if hit.entry.kind == "idle"]:
+    for idle in [hit for hit in hits if hit.entry.kind == IDLE]:
         left = [hit for hit in left if hit.start >= idle.end or idle.start > hit.end]
     return left

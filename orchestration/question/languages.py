@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES
@@ -33,6 +34,16 @@ _NUMERALS: Final = r"\d{1,3}"
 _WORD: Final = re.compile(r"\w+")
 _LONG_WORD: Final = re.compile(r"[^\W\d_]{5,}")
 _NAMED_TIMES: Final = ("weekday", "month", "unit", "part")
+_DIGIT: Final = re.compile(r"\d")
+_CUES: Final = ("month", "weekday", "season", "night", "part", "unit")
+"""Lists of words; a form with a word of one of them needs it. The rarest in texts come first."""
+_NOT_NEEDED: Final = re.compile(r"\(\?<?[!=][^()]*\)|\(\?:(?:[^()]|\([^()]*\))*\)\?|\['’\]\?s")
+"""Of a form: what stands before or after, groups that may be absent, and the end of a genitive."""
+_GROUP: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
+_WHOLE_WORD: Final = re.compile(r"(?<![\w\\])[^\W\d_]+(?![\w?*+\[])")
+_WRITTEN_TOGETHER: Final = re.compile(r"\{(\w+)\}([^{}]*)\?\{(\w+)\}")
+_ALIKE: Final = str.maketrans("ſıİ", "sii")
+"""Letters that a pattern takes for others whatever their case, though these are not their small letters."""
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -62,18 +73,20 @@ class TimePhrase(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class QuestionLanguage:
     """The patterns of a language. `phrases` finds phrases of time, and `kinds` names the kind of each alternative;
-    `planned` and `planned_kinds` do so for the times that a plan names, each of which has one of `time_words` or a
-    digit.
+    `planned` and `planned_kinds` do so for the times that a plan names. A phrase has one of `cues` or a digit,
+    a time of a plan one of `time_words` or a digit.
 
     `places`: what each word of a time stands for, by the name of its list. `other_words`: months that are other
     words too. `general`: words of a question that tell of no subject. `asking`, `relations`, `seeking`, `events`:
-    patterns by their names in the file.
+    patterns by their names in the file. `sides`: "before" and "after" of `events` without what may stand before
+    them, which is found ten times as fast.
     """
 
     code: str
     asking: Mapping[str, re.Pattern[str]]
     phrases: re.Pattern[str]
     kinds: Sequence[str]
+    cues: frozenset[str]
     planned: re.Pattern[str]
     planned_kinds: Sequence[str]
     time_words: frozenset[str]
@@ -84,15 +97,17 @@ class QuestionLanguage:
     relations: Mapping[str, re.Pattern[str]]
     seeking: Mapping[str, re.Pattern[str]]
     events: Mapping[str, re.Pattern[str]]
+    sides: Mapping[str, re.Pattern[str]]
 
     def find_phrases(self, text: str) -> list[TimePhrase]:
         """The phrases of time in a text, in order, none of them within another."""
+        if not _has_cue(text, self.cues):
+            return []
         return [self._phrase(match, self.kinds) for match in self.phrases.finditer(text)]
 
     def find_planned(self, text: str) -> list[TimePhrase]:
         """The phrases of times to come and of times that come back, in order, none of them within another."""
-        # Most texts name no time, and the pattern takes a millisecond for three long sentences.
-        if self.time_words.isdisjoint(_WORD.findall(text.lower())) and not any(map(str.isdigit, text)):
+        if not _has_cue(text, self.time_words):
             return []
         return [self._phrase(match, self.planned_kinds) for match in self.planned.finditer(text)]
 
@@ -114,6 +129,15 @@ class QuestionLanguage:
     def _feast(self, word: str) -> str:
         found = (feast.rule for feast in self.feasts if feast.pattern.fullmatch(word))
         return next(found, "") if word else ""
+
+
+def _has_cue(text: str, cues: frozenset[str]) -> bool:
+    """Whether a text has a digit or one of the words.
+
+    Most texts name no time, and the patterns take a millisecond for three long sentences.
+    """
+    said = _WORD.findall(text.translate(_ALIKE).lower())
+    return not cues.isdisjoint(said) or _DIGIT.search(text) is not None
 
 
 def languages() -> tuple[QuestionLanguage, ...]:
@@ -167,6 +191,7 @@ def _language(code: str) -> QuestionLanguage:
         asking=_compile(table["asking"]),
         phrases=_alternatives(forms, choices),
         kinds=[kind for kind, _ in forms],
+        cues=_cues([form for _, form in forms], table["feasts"], places),
         planned=_alternatives(planned, choices),
         planned_kinds=[kind for kind, _ in planned],
         time_words=frozenset(
@@ -182,6 +207,7 @@ def _language(code: str) -> QuestionLanguage:
         relations=_relations(table["relations"]),
         seeking=_compile(table["seeking"]),
         events={name: _pattern(_fill(form, choices, 0)) for name, form in table["event"].items()},
+        sides={side: _pattern(table["event"][side].partition(")? ?")[2]) for side in ("before", "after")},
     )
 
 
@@ -189,6 +215,24 @@ def _alternatives(forms: Sequence[tuple[str, str]], choices: Mapping[str, str]) 
     """One pattern for forms, each of which is a group that is named after its place."""
     filled = [f"(?P<k{place}>{_fill(form, choices, place)})" for place, (_, form) in enumerate(forms)]
     return _pattern(rf"(?<!\w)(?:{'|'.join(filled)})(?!\w)")
+
+
+def _cues(forms: Iterable[str], feasts: Iterable[str], places: Mapping[str, Mapping[str, int]]) -> frozenset[str]:
+    """Words of which each match of a form has one, as a word of its own, unless it has a digit."""
+    named = "|".join(feasts)
+    cues: set[str] = set()
+    for form in forms:
+        written = form.replace("{feast}", named)
+        needed = _NOT_NEEDED.sub(" ", written)
+        if lists := [name for name in _CUES if f"{{{name}}}" in needed]:
+            cues.update(places[lists[0]])
+        elif not any(f"{{{name}}}" in needed for name in _NUMBERED):
+            choices = map(_WHOLE_WORD.findall, _GROUP.sub(" ", needed).split("|"))
+            cues.update(max(words, key=len) for words in choices if cues.isdisjoint(words))
+        for first, between, second in _WRITTEN_TOGETHER.findall(written):
+            before = (*places.get(first, ()), *_WHOLE_WORD.findall(between))
+            cues.update(map("".join, product(before, places.get(second, ()))))
+    return frozenset((*cues, *(f"{cue}s" for cue in cues)))
 
 
 def _places(text: str, first: int) -> dict[str, int]:

@@ -244,7 +244,7 @@ def _find_event(text: str, known: Sequence[QuestionLanguage]) -> Event | None:
             return None
         sides: tuple[Literal["before", "after"], ...] = ("before", "after")
         for side in sides:
-            if match := language.events[side].search(text):
+            if language.sides[side].search(text) and (match := language.events[side].search(text)):
                 return Event(_event_text(match["event"], language), side, _away(match, language))
     return None
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib import resources
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,6 +20,15 @@ from orchestration.question.reading import ANSWERING
 MOST_READ: Final = 60
 MOST_FORMER: Final = 10
 """Only so many of the best hits are compared with each other, and as what held before."""
+LEAST_CHANGE: Final = 0.05
+"""Where no change of a question is likelier, its changes are measured by this: it need not be about a change.
+Hits that share no word need at least this: a model finds all texts of a language alike that it does not know."""
+SAID: Final = 0.5
+"""A change at least this likely is shown as one."""
+MOST_BEHIND: Final = 0.4
+LEAST_LIKE: Final = 0.5
+"""Where a later hit scores this much less than the earlier one, and has less than this share of its likeness to
+the question, it is of something else: a store of a few memories has nothing better to compare with."""
 DAY: Final = 86_400_000_000
 SECOND: Final = 1_000_000
 """Both in microseconds. What is less than a second apart came by one list of commands: none is later news."""
@@ -100,7 +110,7 @@ def _weights() -> tuple[float, Features]:
 
 def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
     """The possible changes among the hits, best first, of a question with these stems: each earlier hit among the
-    best, with each later one of the same voice."""
+    best, with each later one of the same voice that may be about what is asked for at all."""
     first = hits[:MOST_READ]
     former = [
         place for place, hit in enumerate(first[:MOST_FORMER]) if not (hit.voice in ANSWERING or hit.passage)
@@ -109,84 +119,74 @@ def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
     pairs = _comparable(first, former, at)
     if not pairs.any():
         return []
-    odds = _log_odds(first, asked, former, at)[pairs]
+    words = _compare_words(first, asked, former)
+    probability = 1.0 / (1.0 + np.exp(-_log_odds(first, former, at, words)))
+    pairs &= _are_of_one_thing(first, former, words, probability)
     earlier, later = np.nonzero(pairs)
-    probabilities = 1.0 / (1.0 + np.exp(-odds))
     places = [former[row] for row in earlier.tolist()]
-    return list(map(Change, places, later.tolist(), probabilities.tolist()))
+    return list(map(Change, places, later.tolist(), probability[pairs].tolist()))
 
 
 def _comparable(first: Sequence[Hit], former: Sequence[int], at: Instants) -> Flags:
     """For each of the former hits a row: which of all hits are later words of the same voice."""
     voices: dict[str, int] = {}
-    voice = np.array([voices.setdefault(hit.voice, len(voices)) for hit in first], np.intp)
-    whole = np.array([not hit.passage for hit in first], np.bool_)
-    later: Flags = at[None, :] - at[former][:, None] >= SECOND
-    comparable: Flags = later & (voice[None, :] == voice[former][:, None]) & whole
+    numbers = [-1 if hit.passage else voices.setdefault(hit.voice, len(voices)) for hit in first]
+    voice = np.array(numbers, np.intp)
+    comparable: Flags = (at - at[former][:, None] >= SECOND) & (voice == voice[former][:, None])
     return comparable
 
 
-def _log_odds(first: Sequence[Hit], asked: Collection[str], former: Sequence[int], at: Instants) -> Numbers:
+def _are_of_one_thing(first: Sequence[Hit], former: Sequence[int], words: _Words, probability: Numbers) -> Flags:
+    """Whether each later hit, in columns, may be about what is asked for at all."""
+    total = np.array([hit.total for hit in first], np.float64)
+    likeness = np.array([hit.likeness for hit in first], np.float64)  # NaN, which is like nothing, without one
+    near = total[former][:, None] - total <= MOST_BEHIND
+    alike = likeness >= LEAST_LIKE * likeness[former][:, None]
+    related: Flags = words.common | (probability >= LEAST_CHANGE)
+    return related & (near | alike | (probability >= SAID))
+
+
+def _log_odds(first: Sequence[Hit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
     """The log odds that each hit, in columns, tells how the subject of each former one, in rows, is now."""
     intercept, weights = _weights()
-    read = _read_hits(first)
-    days = (at[None, :] - at[former][:, None]) / DAY
-    words = _compare_words(first, asked, former)
+    days = (at - at[former][:, None]) / DAY
+    gives = np.array([hit.gives_kind for hit in first], np.bool_)
     of_pairs = (
         weights.asked * np.minimum(4.0, words.asked) / 4.0
         + weights.shared * words.kinship
-        + weights.both_give * (read.gives[former][:, None] & read.gives)
+        + weights.both_give * (gives[former][:, None] & gives)
         + weights.gap * np.minimum(1.0, days / 200)
         + weights.near * (days < 1 / 12)
         + weights.same_day * (days < 1)
     )
-    of_earlier = (
-        weights.earlier_rank * read.rank
-        + weights.earlier_total * read.total
-        + weights.earlier_likeness * read.likeness
-        + weights.earlier_own * read.own
-        + weights.earlier_unreal * read.unreal
-    )
-    of_later = (
-        weights.later_rank * read.rank
-        + weights.later_total * read.total
-        + weights.later_likeness * read.likeness
-        + weights.later_unlike * read.unlike
-        + weights.changes * np.minimum(3.0, read.changes) / 3.0
-        + weights.lateness * _lateness(at)
-        + weights.asked_share * words.asked_share
-        + weights.brief * np.minimum(1.0, 20.0 / (1.0 + words.many))
-        + weights.later_own * read.own
-        + weights.later_unreal * read.unreal
-    )
-    odds: Numbers = intercept + of_earlier[former][:, None] + of_later + of_pairs
+    greatest = max(hit.total for hit in first)
+    of_earlier = np.array([_odds_of_earlier(first[place], place, greatest, weights) for place in former])
+    of_later = np.array([_odds_of_later(hit, place, greatest, weights) for place, hit in enumerate(first)])
+    of_later += weights.lateness * _lateness(at) + weights.asked_share * words.asked_share
+    odds: Numbers = intercept + of_earlier[:, None] + of_later + of_pairs
     return odds
 
 
-class _Columns(NamedTuple):
-    """What the features are made of, one number for each hit. `rank` is 1 / place, `total` at most 0."""
-
-    rank: Numbers
-    total: Numbers
-    likeness: Numbers
-    unlike: Flags
-    gives: Flags
-    changes: Numbers
-    own: Flags
-    unreal: Flags
+def _odds_of_earlier(hit: Hit, place: int, greatest: float, weights: Features) -> float:
+    """What an earlier hit brings by itself, `greatest` being the greatest total."""
+    return (
+        weights.earlier_rank / (place + 1)
+        + weights.earlier_total * (hit.total - greatest)
+        + weights.earlier_likeness * (hit.likeness or 0.0)
+        + weights.earlier_own * hit.own
+        + weights.earlier_unreal * hit.unreal
+    )
 
 
-def _read_hits(hits: Sequence[Hit]) -> _Columns:
-    totals = np.array([hit.total for hit in hits], np.float64)
-    return _Columns(
-        rank=1.0 / np.arange(1, len(hits) + 1),
-        total=totals - totals.max(),
-        likeness=np.array([hit.likeness or 0.0 for hit in hits], np.float64),
-        unlike=np.array([hit.likeness is None for hit in hits], np.bool_),
-        gives=np.array([hit.gives_kind for hit in hits], np.bool_),
-        changes=np.array([hit.changes for hit in hits], np.float64),
-        own=np.array([hit.own for hit in hits], np.bool_),
-        unreal=np.array([hit.unreal for hit in hits], np.bool_),
+def _odds_of_later(hit: Hit, place: int, greatest: float, weights: Features) -> float:
+    return (
+        weights.later_rank / (place + 1)
+        + weights.later_total * (hit.total - greatest)
+        + (weights.later_unlike if hit.likeness is None else weights.later_likeness * hit.likeness)
+        + weights.changes * min(3, hit.changes) / 3.0
+        + weights.brief * min(1.0, 20.0 / (1.0 + len(hit.stems)))
+        + weights.later_own * hit.own
+        + weights.later_unreal * hit.unreal
     )
 
 
@@ -199,13 +199,13 @@ def _lateness(at: Instants) -> Numbers:
 
 class _Words(NamedTuple):
     """The words of the hits: for each former hit, in rows, and each hit, in columns, how many asked words
-    both have, and the kinship of their other words; for each hit the share of the question's words that it has,
-    weighed by rarity, and how `many` words it has in all."""
+    both have, the kinship of their other words, and whether any word is common to both; for each hit the share of
+    the question's words that it has, weighed by rarity."""
 
     asked: Numbers
     kinship: Numbers
+    common: Flags
     asked_share: Numbers
-    many: Numbers
 
 
 def _compare_words(hits: Sequence[Hit], asked: Collection[str], former: Sequence[int]) -> _Words:
@@ -213,37 +213,40 @@ def _compare_words(hits: Sequence[Hit], asked: Collection[str], former: Sequence
 
     No product of matrices: the library would call several threads for it, which costs more than it brings.
     """
-    number: dict[str, int] = {stem: place for place, stem in enumerate(asked)}
-    of_question = len(number)
-    stems = np.array([number.setdefault(stem, len(number)) for hit in hits for stem in hit.stems], np.intp)
+    said = list(chain.from_iterable([hit.stems for hit in hits]))
+    distinct = dict.fromkeys((*asked, *said))
+    number = dict(zip(distinct, range(len(distinct)), strict=True))
+    stems = np.fromiter(map(number.__getitem__, said), np.intp, len(said))
     many = np.array([len(hit.stems) for hit in hits], np.intp)
     owner = np.repeat(np.arange(len(hits)), many)
-    ends = np.cumsum(many)
+    starts = np.cumsum(many) - many
     holding = np.bincount(stems, minlength=len(number))
     rarity = np.log(1.0 + (len(hits) - holding + 0.5) / (holding + 0.5))
-    rarity[holding == 0] = 0.0
-    squares = rarity * rarity
-    squares[:of_question] = 0.0
-    length = np.sqrt(np.bincount(owner, squares[stems], len(hits)))
+    of_question = len(asked)
+    every = float(rarity[:of_question][holding[:of_question] > 0].sum())
     in_question = stems < of_question
+    found = np.bincount(owner, rarity[stems] * in_question, len(hits))
+    squares = rarity[stems] ** 2 * ~in_question
+    length = np.sqrt(np.bincount(owner, squares, len(hits)))
     held = np.zeros((len(former), len(number)))
     for row, place in enumerate(former):
-        held[row, stems[ends[place] - many[place] : ends[place]]] = 1.0
-    products = _sums_by_hit((held * squares)[:, stems], owner, len(hits))
-    shared = _sums_by_hit(held[:, stems[in_question]], owner[in_question], len(hits))
-    both = length[former][:, None] * length
-    every = float(rarity[:of_question].sum())
-    found = np.bincount(owner[in_question], rarity[stems[in_question]], len(hits))
+        held[row, stems[starts[place] : starts[place] + many[place]]] = 1.0
+    both = held.take(stems, axis=1)
+    products = _sums_by_hit(both * squares, starts, many)
+    shared = _sums_by_hit(both * in_question, starts, many)
+    lengths = length[former][:, None] * length
     return _Words(
         asked=shared,
-        kinship=np.divide(products, both, out=np.zeros_like(products), where=both > 0.0),
+        kinship=np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0.0),
+        common=(shared + products) > 0.0,
         asked_share=found / every if every else np.zeros(len(hits)),
-        many=many.astype(np.float64),
     )
 
 
-def _sums_by_hit(rows: Numbers, owner: Places, hits: int) -> Numbers:
-    """For each row the sum of its values by the hit that owns each column."""
-    bins = (owner + hits * np.arange(len(rows))[:, None]).ravel()
-    sums: Numbers = np.bincount(bins, rows.ravel(), hits * len(rows)).reshape(len(rows), hits)
+def _sums_by_hit(rows: Numbers, starts: Places, many: Places) -> Numbers:
+    """For each row the sum of its values by hit: that of each hit are so many, from its start on."""
+    sums = np.zeros((len(rows), len(many)))
+    filled = np.flatnonzero(many)
+    if len(filled):
+        sums[:, filled] = np.add.reduceat(rows, starts[filled], axis=1)
     return sums

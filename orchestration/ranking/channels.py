@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-import numpy as np
-
 from orchestration.algorithms import maximal_marginal_relevance
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
@@ -152,14 +150,15 @@ def session_score(candidates: Candidates, question: RankingQuestion, weight: flo
     if not memories:
         return {}
     sessions = session_numbers(memories)
-    relevances = np.array([question.base[key] for key in memories])
-    order = np.lexsort((-relevances, sessions))
-    firsts = np.flatnonzero(np.diff(sessions[order], prepend=-1))
-    sizes = np.diff(firsts, append=len(order))
-    best = relevances[order[firsts]]
-    next_best = np.where(sizes > 1, relevances[order[np.minimum(firsts + 1, len(order) - 1)]], 0.0)
-    shared = weight * ((best + next_best) / 2.0)[sessions]
-    return dict(zip(memories, shared.tolist(), strict=True))
+    best, next_best = ([0.0] * (max(sessions) + 1) for _ in range(2))
+    for session, key in zip(sessions, memories, strict=True):
+        relevance = question.base[key]
+        if relevance > best[session]:
+            best[session], next_best[session] = relevance, best[session]
+        elif relevance > next_best[session]:
+            next_best[session] = relevance
+    shared = [weight * ((one + other) / 2.0) for one, other in zip(best, next_best, strict=True)]
+    return {key: shared[session] for key, session in zip(memories, sessions, strict=True)}
 
 
 def speaker_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -385,12 +384,13 @@ def _run_stage(
 def final_order(scores: Sequence[Score], candidates: Candidates, question: RankingQuestion) -> list[Score]:
     """The scores, best first, as the `order` channels place them; see `levelled`."""
     order = list(scores)
+    question = replace(question, scores=order)
     for channel in CHANNELS:
         if channel.stage == "order":
-            weight = getattr(question.weights, channel.weight)
-            places = channel.score(candidates, replace(question, scores=order), weight)
+            places = channel.score(candidates, question, getattr(question.weights, channel.weight))
             if places:
-                order.sort(key=lambda score: places.get(score.key, 0.0))
-            if channel.part == currency.PART and places:
-                order = levelled(order, currency.PART)
+                order = sorted(order, key=lambda score: places.get(score.key, 0.0))
+                if channel.part == currency.PART:
+                    order = levelled(order, currency.PART)
+                question = replace(question, scores=order)
     return order

@@ -183,13 +183,14 @@ def weigh_stems(
 class _Fit(NamedTuple):
     """How a hit fits: its likeness, at least 0, and the weighted share of the stems that its best clause holds.
 
-    `held`: the stems of the question that it holds. `around`: its best clause and the neighbours of that.
+    `held`: the stems of the question that it holds. `best`: the place of its best clause in `read`.
     """
 
     likeness: float
     clause: float
     held: frozenset[str]
-    around: str
+    read: ReadText
+    best: int
     named: bool
     in_time: bool
 
@@ -197,6 +198,11 @@ class _Fit(NamedTuple):
     def total(self) -> float:
         """By what the hits of one question are compared."""
         return self.likeness + self.clause
+
+    @property
+    def around(self) -> str:
+        """Its best clause and the neighbours of that."""
+        return " ".join([clause.text for clause in self.read.clauses[max(0, self.best - 1) : self.best + 2]])
 
 
 def read_features(evidence: Evidence) -> dict[str, float]:
@@ -209,24 +215,26 @@ def read_features(evidence: Evidence) -> dict[str, float]:
 
 def _fit(hit: Hit, evidence: Evidence, language: str, total: float) -> _Fit:
     """`total`: the sum of the weights of the question's stems."""
-    weights = evidence.weights
-    clauses = (hit.read or ReadText(hit.text)).clauses
-    held = [count_held(clause, weights, language) for clause in clauses]
+    weights, read = evidence.weights, hit.read or ReadText(hit.text)
+    held: list[Collection[str]] = []
+    # What no part of a text holds no clause of it holds, unless a word is cut at its end.
+    if len(read.text) > MOST_READ or count_held(read, weights, language):
+        held = [count_held(clause, weights, language) for clause in read.clauses]
     shares = [_share(each, weights, total) if each else 0.0 for each in held]
-    greatest = max(shares)
-    best = shares.index(greatest)
+    greatest = max(shares, default=0.0)
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
         clause=greatest,
         held=frozenset(chain.from_iterable(held)),
-        around=" ".join([clause.text for clause in clauses[max(0, best - 1) : best + 2]]),
+        read=read,
+        best=shares.index(greatest) if shares else 0,
         named=hit.speaker in evidence.speakers,
         in_time=_is_in_time(hit, evidence.question),
     )
 
 
 def _is_in_time(hit: Hit, question: Question) -> bool:
-    return any(each.period.contains(hit.began) for each in question.periods)
+    return bool(question.periods) and any(each.period.contains(hit.began) for each in question.periods)
 
 
 def _share(held: Collection[str], weights: Mapping[str, float], total: float) -> float:

@@ -98,24 +98,22 @@ def consciousness_scores(
     1]. Without `inferred`, only what a writer gave counts: for a question, the words that tell the rest
     are scored already. `shared`: what a memory of a shared level loses.
     """
-    scored = list(memories)
+    weighed = [(memory.key, _weighed(memory, inferred=inferred)) for memory in memories]
     resonances: Iterable[float] = repeat(0.0)
     if emotions:
-        felt = [_weighed(memory, inferred=inferred).felt for memory in scored]
-        resonances = cosine_similarities(felt, emotions).tolist()
+        resonances = cosine_similarities([each.felt for _, each in weighed], emotions).tolist()
     scores = []
-    for memory, activation, resonance in zip(scored, relevance, resonances, strict=False):
-        weighed = _weighed(memory, inferred=inferred)
+    for (key, each), activation, resonance in zip(weighed, relevance, resonances, strict=False):
         terms = {
             "relevance": activation,
-            "priority": 0.4 * priority(weighed.energy, pressure),
-            "confidence": weighed.confidence,
+            "priority": 0.4 * priority(each.energy, pressure),
+            "confidence": each.confidence,
             "emotional_resonance": 0.5 * resonance,
-            "incompleteness": weighed.incompleteness,
+            "incompleteness": each.incompleteness,
         }
-        if shared and memory.key[0] != Level.N1:
+        if shared and key[0] != Level.N1:
             terms["shared"] = -shared
-        scores.append(Score(memory.key, activation, sum(terms.values()), terms))
+        scores.append(Score(key, activation, sum(terms.values()), terms))
     return scores
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.question.answer_kind import AskedKind
 from orchestration.question.reading import ANSWERING, Question
 from orchestration.question.tense import Tense
 from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.changes import MOST_READ, Change, Hit, find_changes
+from orchestration.ranking.changes import LEAST_CHANGE, MOST_READ, SAID, Change, Hit, find_changes
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.texts import Told, told_by
 from schemas.memory import GraphKey
@@ -29,20 +28,11 @@ FOCUS: Final = 5
 """Within so many of the best hits the order is by time, where they tell of one thing."""
 FOCUS_OF_PAST: Final = 3
 """The same in a question about the past: what was asked for stands there already, more often than not."""
-LEAST_CHANGE: Final = 0.05
-"""Where no change of a question is likelier, its changes are measured by this: it need not be about a change.
-Hits that share no word need at least this: a model finds all texts of a language alike that it does not know."""
 REORDERED: Final = 0.08
 """A change this likely, as a share of the likeliest of its question, is one by which hits change places."""
 REORDERED_PAST: Final = 0.6
 RAISED: Final = 0.3
 """The same for a later hit that is brought into the focus from below."""
-SAID: Final = 0.5
-"""A change at least this likely is shown as one."""
-MOST_BEHIND: Final = 0.4
-LEAST_LIKE: Final = 0.5
-"""Where a later hit scores this much less than the earlier one, and has less than this share of its likeness to
-the question, it is of something else: a store of a few memories has nothing better to compare with."""
 
 
 class Comparison(NamedTuple):
@@ -77,30 +67,23 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
     """The changes among the best of the candidates, which come best first."""
     memories = candidates.memories
     known_to = min(candidates.known_to, END_OF_TIME)
-    spoken = list(islice((score for score in order if told_by(memories[score.key]).speaks(known_to)), MOST_READ))
     language = word_language(question.text)
-    asked = stems(question.text, language)
     read = _Read(question.answer_kind, stems(question.text), language)
-    hits = [_hit(score, memories[score.key], read) for score in spoken]
+    keys: list[Key] = []
+    hits: list[Hit] = []
+    for score in order:
+        memory = memories[score.key]
+        told = told_by(memory)
+        if told.speaks(known_to):
+            keys.append(score.key)
+            hits.append(_hit(score, memory, told, read))
+            if len(hits) >= MOST_READ:
+                break
     giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
-    changes = [change for change in find_changes(hits, asked) if is_of_one_thing(change, hits)]
-    return Comparison([score.key for score in spoken], changes, giving)
+    return Comparison(keys, find_changes(hits, stems(question.text, language)), giving)
 
 
-def is_of_one_thing(change: Change, hits: Sequence[Hit]) -> bool:
-    """Whether the later hit may be about what is asked for at all."""
-    earlier, later = hits[change.earlier], hits[change.later]
-    if change.probability < LEAST_CHANGE and earlier.stems.isdisjoint(later.stems):
-        return False
-    if change.probability >= SAID or earlier.total - later.total <= MOST_BEHIND:
-        return True
-    if earlier.likeness is None or later.likeness is None:
-        return False
-    return later.likeness >= LEAST_LIKE * earlier.likeness
-
-
-def _hit(score: Score, memory: Candidate, question: _Read) -> Hit:
-    told = told_by(memory)
+def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
     text = told.text
     return Hit(
         told.began,
@@ -123,16 +106,17 @@ def fold_duplicates(
     and two memories that are felt otherwise, or linked with each other, are two.
     """
     known_to = min(candidates.known_to, END_OF_TIME)
+    memories = candidates.memories
     kept: list[Score] = []
-    first: dict[tuple[Any, ...], Key] = {}
+    first: dict[tuple[str, str], Key] = {}
     others: defaultdict[Key, list[str]] = defaultdict(list)
     linked: frozenset[tuple[GraphKey, str, str]] | None = None
     for score in order:
         key = score.key
-        told = told_by(candidates.memories[key])
-        said = told.said if told.speaks(known_to) else None
-        best = key if said is None else first.setdefault((_voice(key, told), said), key)
-        if best[1] == key[1]:
+        told = told_by(memories[key])
+        said = told.said if told.speaks(known_to) else ""
+        best = key if not said else first.setdefault((said, _voice(key, told)), key)
+        if best is key or best[1] == key[1]:
             kept.append(score)
             continue
         if linked is None:

@@ -51,11 +51,11 @@ def word_relevance(
         frequencies = lexicon.frequencies or {}
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
         weights[level] = word_weights(counted, lexicon.memories, language)
-    texts = {key: told_by(memory).lexical for key, memory in memories.items()}
-    lengths = [len(text.text) for text in texts.values()]
+    texts = [told_by(memory).lexical for memory in memories.values()]
+    lengths = [len(text.text) for text in texts]
     mean = float(sum(lengths)) / len(lengths) if lengths else 0.0
-    scores = dict.fromkeys(texts, 0.0)
-    for (key, text), own_length in zip(texts.items(), lengths, strict=True):
+    scores = dict.fromkeys(memories, 0.0)
+    for key, text, own_length in zip(memories, texts, lengths, strict=True):
         level_weights = weights.get(key[0])
         if level_weights and (counts := count_held(text, level_weights, language)):
             # The length of a passage is what a long text was cut to: it says nothing of how much was said.
@@ -105,6 +105,8 @@ def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_L
     """The same of one text of which everything that was read is kept."""
     if text.is_spaced and not word_languages()[language].begins:
         counts = text.counts(language)
+        if counts.keys().isdisjoint(stems):
+            return {}
         return {root: counts[root] for root in stems if root in counts}
     return _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
 

@@ -10,12 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.texts import told_by
+from schemas.memory import GraphKey
+from schemas.temporal import END_OF_TIME
 
 SESSION_GAP: Final = 3_600_000_000
 """An hour, in microseconds: a memory that begins later than this after the one before begins a new session."""
@@ -24,19 +26,26 @@ LENGTH: Final = 0.5
 """What a turn of the median length or longer counts beside its place in the session, which counts up to 1."""
 SHARE: Final = 0.5
 """What the session with the most candidates counts so, for a summary."""
+_APART: Final = 4 * END_OF_TIME
+"""Levels are sorted so far from each other that none of their moments meet."""
 _NUMBER: Final = re.compile(r"(\d+)")
 
 
-def session_numbers(memories: Mapping[Key, Candidate]) -> np.ndarray[Any, np.dtype[np.intp]]:
+def session_numbers(memories: Mapping[Key, Candidate]) -> list[int]:
     """The session of each memory, from 0 on: within a level, in the order of `valid_at`."""
-    distinct_levels = dict.fromkeys(key[0] for key in memories)
-    number = {level: place for place, level in enumerate(distinct_levels)}
-    levels = np.array([number[key[0]] for key in memories])
-    began = np.array([told_by(memory).began for memory in memories.values()], np.int64)
-    in_time = np.lexsort((began, levels))
-    apart = (np.diff(levels[in_time]) != 0) | (np.diff(began[in_time]) > SESSION_GAP)
-    sessions = np.empty(len(memories), np.intp)
-    sessions[in_time] = np.concatenate(([0], np.cumsum(apart)))
+    offsets: dict[GraphKey, int] = {}
+    begun = [
+        offsets.setdefault(key[0], len(offsets) * _APART) + told_by(memory).began
+        for key, memory in memories.items()
+    ]
+    sessions = [0] * len(begun)
+    session, latest = -1, -_APART
+    for place in sorted(range(len(begun)), key=begun.__getitem__):
+        began = begun[place]
+        if began - latest > SESSION_GAP:
+            session += 1
+        latest = began
+        sessions[place] = session
     return sessions
 
 
@@ -56,7 +65,7 @@ class Sessions:
 
     def __init__(self, memories: Mapping[Key, Candidate]) -> None:
         self.memories = memories
-        self.number: dict[Key, int] = dict(zip(memories, session_numbers(memories).tolist(), strict=True))
+        self.number: dict[Key, int] = dict(zip(memories, session_numbers(memories), strict=True))
         self.turns = [key for key in in_time(memories) if memories[key].get("node_type") == TURN]
 
     def openings(self, asked: Collection[Key], *, whole: bool) -> dict[Key, float]:

@@ -7,16 +7,14 @@ processing", 1975.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import orjson
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.traversal.probability import (
     NO_STATE,
-    Array,
     State,
     columns_needed,
     traversal_probabilities,
@@ -37,7 +35,8 @@ _TAKEN: Final[Mapping[str, float | None]] = {"energy": STORED_DEFAULTS["energy"]
 
 type Identity = tuple[GraphKey, str]
 """What links connect: a memory, whatever its versions."""
-type Places = np.ndarray[Any, np.dtype[np.intp]]
+type Ends = tuple[int, int]
+"""The two ends of a link, by the numbers of their identities; −1 for one that is no candidate."""
 
 
 class SpreadWeights(NamedTuple):
@@ -49,14 +48,6 @@ class SpreadWeights(NamedTuple):
     gain: float
     answer: float
     inferred: bool = True
-
-
-class _Neighbours(NamedTuple):
-    """The pairs of linked memories, each once, by number; and the probability of the likeliest link of each."""
-
-    one: Places
-    other: Places
-    probability: Array
 
 
 def spread(
@@ -72,49 +63,78 @@ def spread(
     """
     memories = candidates.memories
     number: dict[Identity, int] = {}
-    numbers = np.array([number.setdefault(key[:2], len(number)) for key in memories], np.intp)
-    links = list(candidates.links.values())
-    kinds = list(zip(links, column_of(links, "relation_type"), strict=True))
-    spoken = [link for link, kind in kinds if kind != SAYING]
-    neighbours = _neighbours(spoken, number, likelihoods(spoken, state, inferred=weights.inferred))
-    degrees = np.bincount(np.concatenate((neighbours.one, neighbours.other)), minlength=len(number))
-    hub_shares = 1.0 / np.maximum(1.0, degrees / HUB_LINKS)
-    greatest = np.zeros(len(number))
-    np.maximum.at(greatest, numbers, [relevance[key] for key in memories])
-    named = np.zeros(len(number), bool)
-    np.logical_or.at(named, numbers, [memory.named for memory in memories.values()])
-    gifts = np.where(named, NAMED_PULL, weights.gain * hub_shares * greatest)
-    shares = (_taken(neighbours, gifts) * hub_shares)[numbers]
-    received = dict(zip(memories, shares.tolist(), strict=True))
+    numbers = [number.setdefault(key[:2], len(number)) for key in memories]
+    links = [link for link in candidates.links.values() if link.get("relation_type") != SAYING]
+    ends = [
+        (number.get((link.graph_key, link.source), -1), number.get((link.graph_key, link.target), -1))
+        for link in links
+    ]
+    pairs = _linked_pairs(ends, likelihoods(links, state, inferred=weights.inferred))
+    hub_shares = _hub_shares(pairs, len(number))
+    gifts = [0.0] * len(number)
+    for place, key in zip(numbers, memories, strict=True):
+        gifts[place] = max(gifts[place], weights.gain * hub_shares[place] * relevance[key])
+    for place in (place for place, memory in zip(numbers, memories.values(), strict=True) if memory.named):
+        gifts[place] = NAMED_PULL
+    shares = [taken * share for taken, share in zip(_taken(pairs, gifts), hub_shares, strict=True)]
+    received = {key: shares[place] for key, place in zip(memories, numbers, strict=True)}
     if weights.answer:
-        following = [link for link, kind in kinds if kind == FOLLOWING]
-        for key, question_relevance in _answers(following, memories, relevance):
+        kinds = column_of(links, "relation_type")
+        following = dict.fromkeys(each for each, kind in zip(ends, kinds, strict=True) if kind == FOLLOWING)
+        for key, question_relevance in _answers(following, memories, numbers, relevance):
             received[key] += weights.answer * question_relevance
     return received
 
 
-def _taken(neighbours: _Neighbours, gifts: Array) -> Array:
+def _linked_pairs(ends: Iterable[Ends], probabilities: Iterable[float]) -> list[tuple[Ends, float]]:
+    """The pairs of linked memories, each once, in order, with the probability of the likeliest link of each.
+
+    A loop is none.
+    """
+    likeliest: dict[Ends, float] = {}
+    for (one, other), probability in zip(ends, probabilities, strict=True):
+        if one != other and one >= 0 and other >= 0:
+            pair = (one, other) if one < other else (other, one)
+            if probability >= likeliest.get(pair, 0.0):
+                likeliest[pair] = probability
+    return sorted(likeliest.items())
+
+
+def _hub_shares(pairs: Iterable[tuple[Ends, float]], memories: int) -> list[float]:
+    """What each memory gives to a neighbour, and takes from one, by number, as a share of what no hub would."""
+    degrees = [0] * memories
+    for (one, other), _ in pairs:
+        degrees[one] += 1
+        degrees[other] += 1
+    return [HUB_LINKS / degree if degree > HUB_LINKS else 1.0 for degree in degrees]
+
+
+def _taken(pairs: Iterable[tuple[Ends, float]], gifts: Sequence[float]) -> list[float]:
     """What each memory is given by all its neighbours, by number."""
-    one, other, probability = neighbours
-    taken = np.bincount(one, gifts[other] * probability, len(gifts))
-    taken += np.bincount(other, gifts[one] * probability, len(gifts))
-    return taken
+    of_first, of_second = [0.0] * len(gifts), [0.0] * len(gifts)
+    for (one, other), probability in pairs:
+        of_first[one] += gifts[other] * probability
+        of_second[other] += gifts[one] * probability
+    return [first + second for first, second in zip(of_first, of_second, strict=True)]
 
 
 def _answers(
-    links: Sequence[CandidateLink], memories: Mapping[Key, Candidate], relevance: Mapping[Key, float]
+    following: Collection[Ends],
+    memories: Mapping[Key, Candidate],
+    numbers: Sequence[int],
+    relevance: Mapping[Key, float],
 ) -> Iterator[tuple[Key, float]]:
     """Each turn that follows one that asks, with the relevance of that one; of several versions the greatest."""
-    if not links:
+    if not following:
         return
-    versions: defaultdict[Identity, list[Key]] = defaultdict(list)
-    for key in memories:
-        versions[key[:2]].append(key)
-    pairs = dict.fromkeys(((link.graph_key, link.source), (link.graph_key, link.target)) for link in links)
-    for asking, answering in pairs:
-        if asking in versions and answering in versions and _is_asking(versions[asking], memories):
+    versions: defaultdict[int, list[Key]] = defaultdict(list)
+    for key, place in zip(memories, numbers, strict=True):
+        versions[place].append(key)
+    for asking, answering in following:
+        if asking >= 0 and answering >= 0 and _is_asking(versions[asking], memories):
             question_relevance = max(relevance[key] for key in versions[asking])
-            yield from ((key, question_relevance) for key in versions[answering])
+            for key in versions[answering]:
+                yield key, question_relevance
 
 
 def _is_asking(keys: Iterable[Key], memories: Mapping[Key, Candidate]) -> bool:
@@ -133,18 +153,21 @@ def is_asking(text: str) -> bool:
     return "?" in text[-60:]
 
 
-def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE, *, inferred: bool = True) -> Array:
+def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE, *, inferred: bool = True) -> list[float]:
     """Traversal probability in [0, 1] of each link, as weighed from `state`; kept with it where there is none."""
     if state.goal or state.emotions:
         return _weigh(links, state, inferred=inferred)
     name = "likelihood_as_read" if inferred else "likelihood_as_given"
-    unknown = [link for link in links if name not in link.derived]
-    for link, likelihood in zip(unknown, _weigh(unknown, state, inferred=inferred).tolist(), strict=True):
-        link.derived[name] = likelihood
-    return np.array([link.derived[name] for link in links], np.float64)
+    known: list[Any] = [link.record.derived.get(name) for link in links]
+    if None in known:
+        unknown = [link for link, likelihood in zip(links, known, strict=True) if likelihood is None]
+        for link, likelihood in zip(unknown, _weigh(unknown, state, inferred=inferred), strict=True):
+            link.derived[name] = likelihood
+        known = [link.derived[name] for link in links]
+    return known
 
 
-def _weigh(links: Sequence[CandidateLink], state: State, *, inferred: bool) -> Array:
+def _weigh(links: Sequence[CandidateLink], state: State, *, inferred: bool) -> list[float]:
     columns = {name: column_of(links, name) for name in columns_needed(state)}
     if not inferred:
         taken = [(unset or "").split(",") for unset in column_of(links, "unset")]
@@ -153,22 +176,5 @@ def _weigh(links: Sequence[CandidateLink], state: State, *, inferred: bool) -> A
             columns[name] = [_TAKEN[name] if name in names else value for value, names in known]
     if "emotion_vector" in columns:
         columns["emotion_vector"] = [stored and orjson.loads(stored) for stored in columns["emotion_vector"]]
-    return traversal_probabilities(columns, state)
-
-
-def _neighbours(
-    links: Sequence[CandidateLink], number: Mapping[Identity, int], probabilities: Array
-) -> _Neighbours:
-    """The pairs among the numbered memories; a loop is none."""
-    one = _numbers([(link.graph_key, link.source) for link in links], number)
-    other = _numbers([(link.graph_key, link.target) for link in links], number)
-    between = (one != other) & (one >= 0) & (other >= 0)
-    low, high = np.minimum(one, other)[between], np.maximum(one, other)[between]
-    pairs, place = np.unique(low * len(number) + high, return_inverse=True)
-    likeliest = np.zeros(len(pairs))
-    np.maximum.at(likeliest, place, probabilities[between])
-    return _Neighbours(*np.divmod(pairs, len(number)), likeliest)
-
-
-def _numbers(identities: Sequence[Identity], number: Mapping[Identity, int]) -> Places:
-    return np.array([number.get(identity, -1) for identity in identities], np.intp)
+    likelihoods: list[float] = traversal_probabilities(columns, state).tolist()
+    return likelihoods

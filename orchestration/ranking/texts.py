@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
 from itertools import chain
 from typing import Final
 
@@ -20,7 +19,7 @@ from orchestration.question.reading import INSTRUCTION_WORDS
 from orchestration.question.tense import Voice, has_own_words, read_voice
 from orchestration.question.time_expressions import read_told_times
 from orchestration.ranking.candidates import Candidate
-from schemas.temporal import END_OF_TIME, Instant, Period, to_datetime
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
 from substrate.text import DEFAULT_LANGUAGE, has_unspaced, name_key, normal_text, stem_all, word_languages, words
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
@@ -37,50 +36,82 @@ _MAY_INSTRUCT: Final = re.compile(rf"\b(?:{INSTRUCTION_WORDS})\b", re.IGNORECASE
 class ReadText:
     """A text with what was read of it so far. `parts`: texts whose words, one after the other, are its words."""
 
+    __slots__ = (
+        "_bids", "_clauses", "_counts", "_given", "_language", "_other_counts", "_own_words", "_parts", "_spaced",
+        "_voice", "_words", "text",
+    )  # fmt: skip
+
     def __init__(self, text: str, parts: Sequence[ReadText] = ()) -> None:
         self.text = text
         self._parts = parts
-        self._counts: dict[str, Mapping[str, int]] = {}
-        self._given: dict[AskedKind, NamesGiven] = {}
+        self._words: tuple[str, ...] | None = None
+        self._voice: Voice | None = None
+        self._own_words: bool | None = None
+        self._bids: bool | None = None
+        self._spaced: bool | None = None
+        self._clauses: tuple[ReadText, ...] | None = None
+        # The language of nearly all questions is one: its counts take no further map to find.
+        self._language = ""
+        self._counts: Mapping[str, int] = {}
+        self._other_counts: dict[str, Mapping[str, int]] | None = None
+        self._given: dict[AskedKind, NamesGiven] | None = None
 
-    @cached_property
+    @property
     def words(self) -> tuple[str, ...]:
         """Its words in normal form, in order."""
-        if self._parts:
-            return tuple(chain.from_iterable(part.words for part in self._parts))
-        return tuple(words(self.text))
+        if self._words is None:
+            parts = chain.from_iterable(part.words for part in self._parts)
+            self._words = tuple(parts) if self._parts else tuple(words(self.text))
+        return self._words
 
-    @cached_property
+    @property
     def voice(self) -> Voice:
         """Whether it speaks of a change, of the one who says it, of what might be."""
-        return read_voice(self.text)
+        if self._voice is None:
+            self._voice = read_voice(self.text)
+        return self._voice
 
-    @cached_property
+    @property
     def own_words(self) -> bool:
         """The same in any language."""
-        return has_own_words(self.text)
+        if self._own_words is None:
+            self._own_words = has_own_words(self.text)
+        return self._own_words
 
-    @cached_property
+    @property
     def bids(self) -> bool:
         """Whether it is a standing instruction with a word such as `always`."""
-        return _MAY_INSTRUCT.search(self.text) is not None and is_standing_instruction(self.text)
+        if self._bids is None:
+            self._bids = _MAY_INSTRUCT.search(self.text) is not None and is_standing_instruction(self.text)
+        return self._bids
 
-    @cached_property
+    @property
     def is_spaced(self) -> bool:
         """Whether its words stand between blanks."""
-        return self.text.isascii() or not has_unspaced(normal_text(self.text))
+        if self._spaced is None:
+            self._spaced = self.text.isascii() or not has_unspaced(normal_text(self.text))
+        return self._spaced
 
-    @cached_property
+    @property
     def clauses(self) -> tuple[ReadText, ...]:
         """Its clauses that are not blank; an empty one where there is none."""
-        found = (clause for clause in CLAUSE.split(self.text[:MOST_READ_FOR_CLAUSES]) if clause.strip())
-        return tuple(map(ReadText, found)) or (ReadText(""),)
+        if self._clauses is None:
+            found = (clause for clause in CLAUSE.split(self.text[:MOST_READ_FOR_CLAUSES]) if clause.strip())
+            self._clauses = tuple(map(ReadText, found)) or (ReadText(""),)
+        return self._clauses
 
     def counts(self, language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
         """How often it has each stem, without the stop words of the language."""
-        found = self._counts.get(language)
+        if language == self._language:
+            return self._counts
+        if not self._language:
+            self._language, self._counts = language, self._count(language)
+            return self._counts
+        if self._other_counts is None:
+            self._other_counts = {}
+        found = self._other_counts.get(language)
         if found is None:
-            found = self._counts[language] = self._count(language)
+            found = self._other_counts[language] = self._count(language)
         return found
 
     def _count(self, language: str) -> Mapping[str, int]:
@@ -98,6 +129,8 @@ class ReadText:
 
     def gives(self, asked: AskedKind, asked_stems: frozenset[str]) -> bool:
         """Whether it gives a thing of the kind asked for, other than those that the question names."""
+        if self._given is None:
+            self._given = {}
         given = self._given.get(asked)
         if given is None:
             given = self._given[asked] = names_given(asked, self.text)
@@ -108,16 +141,20 @@ class Told:
     """What a memory tells, with what was read of it so far.
 
     `speaker`: whose words it is, by `name_key`; `by` the same, else its author, else empty. `began`: when it began
-    to hold. `bare`: it has no words of its own. `lexical`: the text that is compared by words.
+    to hold. `silent_at`: it speaks until then; from the beginning of time on where it has no words of its own, or
+    ended. `lexical`: the text that is compared by words. `manner`: its type and feelings, which two memories
+    that say the same have in common.
     """
+
+    __slots__ = ("_days", "_said", "began", "by", "lexical", "manner", "silent_at", "speaker", "text")
 
     def __init__(self, memory: Candidate) -> None:
         get = memory.get
         self.began = int(get("valid_at"))
-        self.kind: str = get("node_type")
-        self.bare = self.kind in BARE_TYPES or not get("description")
-        self.ended = int(get("invalid_at")) != END_OF_TIME
-        self.expired_at = int(get("expired_at"))
+        kind = get("node_type")
+        bare = kind in BARE_TYPES or not get("description")
+        ended = int(get("invalid_at")) != END_OF_TIME
+        self.silent_at: Instant = BEGINNING_OF_TIME if bare or ended else int(get("expired_at"))
         speaker = get("speaker")
         self.speaker = name_key(speaker) if speaker else None
         self.by = name_key(speaker or get("author") or "")
@@ -126,25 +163,32 @@ class Told:
         name = f"{get('name')}"
         whole = (ReadText(name), self.text)
         self.lexical = self.text if speaker else ReadText(f"{name} {self.text.text}", whole)
-        self._felt = str(get("emotion_vector"))
+        self.manner = (kind, str(get("emotion_vector")))
+        self._said: str | None = None
+        self._days: tuple[Period, ...] | None = None
 
-    @cached_property
-    def said(self) -> str | None:
-        """Type, feelings and words, the same for two memories that say the same; None for too few words."""
-        found = self.lexical.words
-        return None if len(found) < LEAST_SAID else "\n".join((self.kind, self._felt, *found))
+    @property
+    def said(self) -> str:
+        """Type, feelings and words, the same for two memories that say the same; empty for too few words."""
+        if self._said is None:
+            found = self.lexical.words
+            self._said = "" if len(found) < LEAST_SAID else "\n".join((*self.manner, *found))
+        return self._said
 
-    @cached_property
+    @property
     def days(self) -> tuple[Period, ...]:
         """The days of which it tells: "yesterday" is the day before it began."""
-        return tuple(read_told_times(self.text.text[:MOST_READ_FOR_DAYS], to_datetime(self.began)))
+        if self._days is None:
+            read = self.text.text[:MOST_READ_FOR_DAYS]
+            self._days = tuple(read_told_times(read, to_datetime(self.began)))
+        return self._days
 
     def speaks(self, known_to: Instant) -> bool:
         """Whether it has words of its own and nothing ended it: what was superseded says so itself.
 
         What was closed from `known_to` on had not ended for this question.
         """
-        return not (self.bare or self.ended or self.expired_at < known_to)
+        return self.silent_at >= known_to
 
 
 def told_by(memory: Candidate) -> Told:

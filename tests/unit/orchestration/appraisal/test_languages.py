@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.appraisal.feelings import FEELINGS
-from orchestration.appraisal.languages import CODES, language, language_of
+from orchestration.appraisal.languages import CODES, FEELINGS, language, language_of
 from schemas.memory import ResolutionState
 from substrate.emotions import EMOTION_WORDS
 

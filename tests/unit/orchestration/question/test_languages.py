@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from orchestration.question.languages import NIGHT, UNITS, languages, single_blanks
+from orchestration.question.languages import NIGHT, UNITS, QuestionLanguage, languages, single_blanks
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)
@@ -33,6 +35,29 @@ def test_no_phrase_lies_within_another() -> None:
     found = languages()[0].find_phrases(text)
     assert [phrase.kind for phrase in found] == ["day_before_yesterday", "last_weekday", "month", "ago"]
     assert all(first.end <= second.start for first, second in pairwise(found))
+
+
+@given(st.one_of([st.tuples(st.just(each), st.from_regex(each.phrases)) for each in languages()]))
+def test_cues_hide_no_phrase_that_the_pattern_finds(example: tuple[QuestionLanguage, str]) -> None:
+    language, text = example
+    assume("\\" not in text)  # a number of several words is written so in the pattern
+    assert [found.span() for found in language.phrases.finditer(text)] == [
+        (phrase.start, phrase.end) for phrase in language.find_phrases(text)
+    ]
+
+
+@given(
+    st.one_of(
+        [
+            st.tuples(st.just(each), st.from_regex(each.events[side]), st.just(side))
+            for each in languages()
+            for side in each.sides
+        ]
+    )
+)
+def test_what_stands_before_a_side_may_be_left_out(example: tuple[QuestionLanguage, str, str]) -> None:
+    language, text, side = example
+    assert language.sides[side].search(text)
 
 
 def test_a_run_of_blanks_becomes_one_blank_or_one_line_break() -> None:

@@ -13,15 +13,13 @@ from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.changes import DAY, Change, Hit, find_changes
+from orchestration.ranking.changes import DAY, LEAST_CHANGE, Change, Hit, find_changes
 from orchestration.ranking.consciousness_score import Score, levelled
 from orchestration.ranking.currency import (
     FOCUS,
-    LEAST_CHANGE,
     PART,
     Comparison,
     fold_duplicates,
-    is_of_one_thing,
     order_by_currency,
     places_by_currency,
 )
@@ -201,10 +199,16 @@ def test_what_is_nearly_as_much_like_the_question_is_of_one_thing_in_a_store_of_
 
 
 def test_hits_without_a_common_word_are_of_one_thing_only_where_a_change_is_likely() -> None:
-    told = [HOMES[0]._replace(stems=frozenset({"katze"})), HOMES[1]._replace(stems=frozenset({"zahnarzt"}))]
-    assert not is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), told)
-    assert is_of_one_thing(Change(0, 1, LEAST_CHANGE / 2), [told[0], told[1]._replace(stems=told[0].stems)])
-    assert is_of_one_thing(Change(0, 1, LEAST_CHANGE), told)
+    def told(text: str, *, changes: int, total: float) -> list[Change]:
+        early = HOMES[0]._replace(stems=frozenset("katze a b c d e f g h".split()))
+        late = HOMES[1]._replace(stems=frozenset(text.split()), changes=changes, total=total)
+        return find_changes([early, late], ASKED)
+
+    assert told("zahnarzt i j k l m n o p", changes=0, total=-0.5) == []
+    [unlikely] = told("katze i j k l m n o p", changes=0, total=-0.5)
+    assert unlikely.probability < LEAST_CHANGE
+    [likely] = told("zahnarzt i j k l m n o p", changes=3, total=0.9)
+    assert likely.probability >= LEAST_CHANGE
 
 
 def test_hits_keep_their_order_in_a_question_about_an_event() -> None:

@@ -23,7 +23,7 @@ def a_turn(name: str, speaker: str = "user", *, at: int = 0, text: str = "I want
 
 def test_a_pause_of_more_than_an_hour_begins_a_session() -> None:
     memories = of(*(a_memory(name, valid_at=at) for name, at in (("c", 3 * HOUR), ("a", 0), ("b", HOUR))))
-    assert session_numbers(memories).tolist() == [1, 0, 0]
+    assert session_numbers(memories) == [1, 0, 0]
 
 
 def test_turns_of_one_moment_are_in_the_order_of_the_numbers_in_their_ids() -> None:
