@@ -18,6 +18,8 @@ from typing import Any, Final, NamedTuple
 
 import Stemmer
 
+from substrate.text import word_finder
+
 CODES: Final = ("en", "de")
 """The languages, the default first."""
 MOST_WORDS_READ: Final = 200
@@ -30,7 +32,7 @@ _NUMBER: Final = (
     r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|ein|zwei|drei|vier|fünf|zehn) "
 )
 _SPECIAL: Final = {"..": _GAP, "#": _NUMBER, "%ing": r"\w+ing "}
-_WORD: Final = re.compile(r"[^\W_]+")
+_find_words: Final = word_finder(r"[^\W_]")
 
 
 class Entry(NamedTuple):
@@ -113,7 +115,7 @@ def _listed(phrases: str) -> Iterator[str]:
 
 def language_of(text: str) -> Language:
     """The language whose function words are most frequent at the beginning of a text; English when undecided."""
-    found = _WORD.findall(text[: 12 * MOST_WORDS_READ].lower())[:MOST_WORDS_READ]
+    found = _find_words(text[: 12 * MOST_WORDS_READ])[:MOST_WORDS_READ]
     candidates = [language(code) for code in CODES]
     counts = [sum(map(each.function_words.__contains__, found)) for each in candidates]
     return candidates[counts.index(max(counts))]
