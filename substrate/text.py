@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -23,7 +23,25 @@ import Stemmer
 
 from schemas.bounded_cache import cached_within
 
+
+def _spacing(character: re.Pattern[str]) -> str:
+    """For `str.translate` of ASCII: lower case, with a blank in place of what is no such character."""
+    return "".join(char.lower() if character.match(char) else " " for char in map(chr, range(128)))
+
+
+def word_finder(characters: str) -> Callable[[str], list[str]]:
+    """What returns the words of a text in lower case, in order: runs of what the pattern `characters` matches."""
+    runs, spaced = re.compile(f"{characters}+"), _spacing(re.compile(characters))
+
+    def find(text: str) -> list[str]:
+        # ASCII needs no pattern, and a third of its time.
+        return text.translate(spaced).split() if text.isascii() else runs.findall(text.lower())
+
+    return find
+
+
 _WORD = re.compile(r"\w+")
+_SPACED = _spacing(_WORD)
 _PLAIN = re.compile(r"[\x20-\x5b\x5d-\x7e\n\r\t]*\Z")
 _UNSPACED_SCRIPTS = (
     "\u3005-\u3007\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"
@@ -35,7 +53,6 @@ _PARTS = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
 _CHARACTERS = re.compile(f"[{_UNSPACED_SCRIPTS}]|[^{_UNSPACED_SCRIPTS}]+")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 _VOICED = re.compile("[\u3041-\u30ff][\u3099\u309a]")
-_SPACED = "".join(char.lower() if _WORD.match(char) else " " for char in map(chr, range(128)))
 
 DEFAULT_LANGUAGE = "en"
 MAX_QUERY_WORDS = 24
@@ -115,6 +132,8 @@ def indexed_words(text: str) -> list[str]:
 
 
 def _find_words(text: str, *, ends: bool) -> list[str]:
+    if text.isascii():
+        return text.translate(_SPACED).split()
     normal = normal_text(text)
     found = _WORD.findall(normal)
     return [part for word in found for part in _cut(word, ends=ends)] if has_unspaced(normal) else found

@@ -18,6 +18,8 @@ from typing import Any, Final, NamedTuple
 
 import Stemmer
 
+from substrate.text import word_finder
+
 CODES: Final = ("en", "de")
 """The languages, the default first."""
 FEELINGS: Final = frozenset(("felt", "evoking", "nouns", "told"))
@@ -34,13 +36,14 @@ _NUMBER: Final = (
     r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|ein|zwei|drei|vier|fünf|zehn) "
 )
 _SPECIAL: Final = {"..": _GAP, "#": _NUMBER, "%ing": r"\w+ing "}
-_WORD: Final = re.compile(r"[^\W_]+")
+_find_words: Final = word_finder(r"[^\W_]")
 
 
 class Entry(NamedTuple):
     """What a phrase tells: `kind` is its table in the file, `value` an emotion, a state or a step.
 
-    `strength` is 1 for a strong phrase, −1 for a mild one. `phrase` is None for a single word.
+    `strength` is 1 for a strong phrase, −1 for a mild one. `phrase` is None for a single word. `needed`: of these
+    words every text with the phrase has one.
     """
 
     kind: str
@@ -48,6 +51,7 @@ class Entry(NamedTuple):
     strength: int
     phrase: str | None
     length: int
+    needed: frozenset[str]
 
     @property
     def pattern(self) -> re.Pattern[str] | None:
@@ -124,7 +128,7 @@ def _listed(phrases: str) -> Iterator[str]:
 
 def language_of(text: str) -> Language:
     """The language whose function words are most frequent at the beginning of a text; English when undecided."""
-    found = _WORD.findall(text[: 12 * MOST_WORDS_READ].lower())[:MOST_WORDS_READ]
+    found = _find_words(text[: 12 * MOST_WORDS_READ])[:MOST_WORDS_READ]
     candidates = [language(code) for code in CODES]
     counts = [sum(map(each.function_words.__contains__, found)) for each in candidates]
     return candidates[counts.index(max(counts))]
@@ -137,8 +141,9 @@ def _phrase_book(table: Mapping[str, Any]) -> Mapping[str, Sequence[Entry]]:
             strength = {"+": 1, "-": -1}.get(phrase[-1], 0)
             bare = phrase[:-1] if strength else phrase
             is_word = " " not in bare and "(" not in bare
-            entry = Entry(kind, value, strength, None if is_word else bare, len(_PART.findall(bare)))
-            for first in _first_words(bare):
+            parts = _parts(bare)
+            entry = Entry(kind, value, strength, None if is_word else bare, len(parts), _needed_words(parts))
+            for first in _first_words(parts):
                 by_first[first].append(entry)
     return {first: sorted(entries, key=lambda entry: -entry.length) for first, entries in by_first.items()}
 
@@ -163,6 +168,25 @@ def _kind(table: str, name: str) -> str:
     return table if name == "phrases" else f"{table}_{name}"
 
 
+def _parts(phrase: str) -> list[str]:
+    """The parts of a phrase: words, choices and signs."""
+    return _PART.findall(phrase) if "(" in phrase else phrase.split()
+
+
+def _needed_words(parts: Sequence[str]) -> frozenset[str]:
+    """The words of which every text with a phrase has one: those with which its last certain part begins.
+
+    The last, because by its first words the phrase was found.
+    """
+    for part in reversed(parts):
+        if part.endswith("?") or part in _SPECIAL:
+            continue
+        firsts = _first_words_of(part)
+        if firsts.isdisjoint(_SPECIAL):
+            return frozenset(firsts)
+    return frozenset(_first_words(parts))
+
+
 @cache
 def _compiled(phrase: str) -> re.Pattern[str]:
     return re.compile(_pattern(phrase))
@@ -171,7 +195,7 @@ def _compiled(phrase: str) -> re.Pattern[str]:
 def _pattern(phrase: str) -> str:
     """The regular expression of a phrase; each word is followed by one space. Repeats are bounded: linear time."""
     parts = []
-    for part in _PART.findall(phrase):
+    for part in _parts(phrase):
         optional = part.endswith("?")
         bare = part[:-1] if optional else part
         if bare in _SPECIAL:
@@ -195,14 +219,18 @@ def _alternatives(choice: str) -> list[str]:
     return parts
 
 
-def _first_words(phrase: str) -> set[str]:
+def _first_words(parts: Sequence[str]) -> set[str]:
+    """The words with which the text of a phrase may begin."""
     firsts: set[str] = set()
-    for part in _PART.findall(phrase):
+    for part in parts:
         optional = part.endswith("?")
-        bare = part[:-1] if optional else part
-        alternatives = _alternatives(bare) if bare.startswith("(") else [bare]
-        for alternative in alternatives:
-            firsts |= {alternative} if alternative == bare else _first_words(alternative)
+        firsts |= _first_words_of(part[:-1] if optional else part)
         if not optional:
             break
     return firsts
+
+
+def _first_words_of(part: str) -> set[str]:
+    if not part.startswith("("):
+        return {part}
+    return {first for choice in _alternatives(part) for first in _first_words(_parts(choice))}

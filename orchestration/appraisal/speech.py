@@ -174,12 +174,13 @@ def _find_phrases(tokens: Sequence[Token], book: Book) -> list[Hit]:
     for token in tokens:
         starts.append(length)
         length += len(token.text) + 1
-    joined = " ".join(token.text for token in tokens) + " "
+    texts = [token.text for token in tokens]
+    joined, spoken = " ".join(texts) + " ", set(texts)
     hits: list[Hit] = []
     read_to: dict[tuple[str, str], int] = {}
     for place in firsts:
         for entry in book[tokens[place].text]:
-            if read_to.get(entry[:2], 0) > place:
+            if entry.needed.isdisjoint(spoken) or read_to.get(entry[:2], 0) > place:
                 continue
             end = place + 1
             pattern = entry.pattern

@@ -16,10 +16,11 @@ from typing import Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES, language, language_of
 from schemas.bounded_cache import cached_within
+from substrate.text import word_finder
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_find_words: Final = word_finder(r"[^\W\d_]")
 _OWN: Final = ("own_subjects", "own_objects", "own_possessives")
 """The lists of words by which one speaks of oneself."""
 _NONE: Final = r"(?!)"
@@ -36,12 +37,15 @@ class Tense(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
+    """`changing`: in a text with none of these words `change` finds nothing."""
+
     former: re.Pattern[str]
     past: re.Pattern[str]
     now: re.Pattern[str]
     acts: re.Pattern[str]
     bids: re.Pattern[str]
     change: re.Pattern[str]
+    changing: frozenset[str]
 
 
 def read_tense(question: str) -> Tense | None:
@@ -85,10 +89,10 @@ class Voice(NamedTuple):
 def read_voice(text: str) -> Voice:
     """How a text speaks, by the words of its language."""
     read = text[:MOST_READ].lower()
-    spoken = language_of(read)
-    held = frozenset(_WORD.findall(read))
+    spoken, held = language_of(read), frozenset(_find_words(read))
+    patterns = _patterns(spoken.code)
     return Voice(
-        len(_patterns(spoken.code).change.findall(read)),
+        0 if patterns.changing.isdisjoint(held) else len(patterns.change.findall(read)),
         any(not spoken.words[name].isdisjoint(held) for name in _OWN),
         not spoken.words["hypothetical"].isdisjoint(held),
     )
@@ -119,7 +123,13 @@ def _patterns(code: str) -> _Patterns:
         acts=_choice(tense["acts"]),
         bids=_choice(tense["bids"]),
         change=_choice(table["change"]["words"]),
+        changing=frozenset(_longest_word(phrase) for phrase in table["change"]["words"].split(",")),
     )
+
+
+def _longest_word(phrase: str) -> str:
+    """Of the words of a phrase, which all are in a text with it, one that is seldom in others; "the" is not."""
+    return min(_find_words(phrase), key=lambda word: (-len(word), word))
 
 
 def _choice(phrases: str, more: str = _NONE) -> re.Pattern[str]:

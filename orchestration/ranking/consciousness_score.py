@@ -36,6 +36,9 @@ _READ: Final = frozenset(("emotion_vector", "goal", "resolution_state"))
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
 _PLACES = tuple(NODE_START + place for name, place in NODE_PLACE.items() if name in _METADATA)
 _metadata = itemgetter(*_PLACES)
+_weighing = itemgetter(
+    *(NODE_START + NODE_PLACE[name] for name in ("energy", "confidence", "emotion_vector", "unset"))
+)
 
 
 class Score(NamedTuple):
@@ -121,26 +124,22 @@ def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
     name = "weighed_as_read" if inferred else "weighed_as_given"
     found: _Weighed | None = memory.derived.get(name)
     if found is None:
-        found = memory.derived[name] = _Weighed(
-            _energy(memory, inferred=inferred),
-            0.2 * float(memory.get("confidence")),
-            -0.1 * (1.0 - completeness(memory, inferred=inferred)),
-            _felt(memory, inferred=inferred),
-        )
+        found = memory.derived[name] = _weigh(memory, inferred=inferred)
     return found
 
 
-def _energy(memory: Candidate, *, inferred: bool) -> float:
-    is_read = not inferred and "energy" in _names(memory.get("unset"))
-    return STORED_DEFAULTS["energy"] if is_read else float(memory.get("energy"))
-
-
-def _felt(memory: Candidate, *, inferred: bool) -> Mapping[str, float] | None:
-    stored = memory.get("emotion_vector")
-    if not stored or (not inferred and "emotion_vector" in _names(memory.get("unset"))):
-        return None
-    felt: dict[str, float] = orjson.loads(stored)
-    return felt
+def _weigh(memory: Candidate, *, inferred: bool) -> _Weighed:
+    energy, confidence, stored, unset = _weighing(memory.row)
+    read = frozenset[str]() if inferred else _names(unset)
+    felt: dict[str, float] | None = None
+    if stored and "emotion_vector" not in read:
+        felt = orjson.loads(stored)
+    return _Weighed(
+        STORED_DEFAULTS["energy"] if "energy" in read else float(energy),
+        0.2 * float(confidence),
+        -0.1 * (1.0 - completeness(memory, inferred=inferred)),
+        felt,
+    )
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:

@@ -20,6 +20,8 @@ from orchestration.question.tense import Voice, has_own_words, read_voice
 from orchestration.question.time_expressions import read_told_times
 from orchestration.ranking.candidates import Candidate
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
+from substrate.store.rows import NODE_PLACE
+from substrate.store.search import NODE_START
 from substrate.text import DEFAULT_LANGUAGE, has_unspaced, name_key, normal_text, stem_all, word_languages, words
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
@@ -31,6 +33,16 @@ MOST_READ_FOR_CLAUSES: Final = 4_000
 LEAST_SAID: Final = 4
 """A text of fewer words is no duplicate of another."""
 _MAY_INSTRUCT: Final = re.compile(rf"\b(?:{INSTRUCTION_WORDS})\b", re.IGNORECASE)
+
+
+_KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (
+    NODE_START + NODE_PLACE[column]
+    for column in (
+        "node_type", "valid_at", "invalid_at", "expired_at", "description", "speaker", "author", "name",
+        "emotion_vector",
+    )
+)  # fmt: skip
+"""Where a row has what is read of it."""
 
 
 class ReadText:
@@ -149,21 +161,18 @@ class Told:
     __slots__ = ("_days", "_said", "began", "by", "lexical", "manner", "silent_at", "speaker", "text")
 
     def __init__(self, memory: Candidate) -> None:
-        get = memory.get
-        self.began = int(get("valid_at"))
-        kind = get("node_type")
-        bare = kind in BARE_TYPES or not get("description")
-        ended = int(get("invalid_at")) != END_OF_TIME
-        self.silent_at: Instant = BEGINNING_OF_TIME if bare or ended else int(get("expired_at"))
-        speaker = get("speaker")
+        row = memory.row
+        kind, text, speaker = row[_KIND], row[_TEXT] or "", row[_SPEAKER]
+        self.began = int(row[_BEGAN])
+        silent = kind in BARE_TYPES or not text or int(row[_ENDED]) != END_OF_TIME
+        self.silent_at: Instant = BEGINNING_OF_TIME if silent else int(row[_EXPIRED])
         self.speaker = name_key(speaker) if speaker else None
-        self.by = name_key(speaker or get("author") or "")
-        self.text = ReadText(get("description") or "")
-        # The name of a turn is only its beginning.
-        name = f"{get('name')}"
-        whole = (ReadText(name), self.text)
-        self.lexical = self.text if speaker else ReadText(f"{name} {self.text.text}", whole)
-        self.manner = (kind, str(get("emotion_vector")))
+        self.by = self.speaker if self.speaker is not None else name_key(row[_AUTHOR] or "")
+        self.text = self.lexical = ReadText(text)
+        if not speaker:  # the name of a turn is only its beginning
+            name = f"{row[_NAME]}"
+            self.lexical = ReadText(f"{name} {text}", (ReadText(name), self.text))
+        self.manner = (kind, str(row[_FELT]))
         self._said: str | None = None
         self._days: tuple[Period, ...] | None = None
 

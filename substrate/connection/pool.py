@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import redis.asyncio as redis
@@ -137,11 +136,31 @@ class Connection:
 
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
-        deadline = self.timeout_ms if timeout_ms is None else timeout_ms
-        text = header + query.for_generation(self.vectors.of(graph).generation)
-        words = ("GRAPH.RO_QUERY", graph, text, "timeout", deadline)
+        words = self.reading(graph, query, header, timeout_ms)
         reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
         return reply[1] if len(reply) > 1 else []
+
+    def reading(self, graph: str, query: Query, header: str = "", timeout_ms: int | None = None) -> Command:
+        """The command of a read-only query; the second part of its reply are the rows."""
+        deadline = self.timeout_ms if timeout_ms is None else timeout_ms
+        text = header + query.for_generation(self.vectors.of(graph).generation)
+        return "GRAPH.RO_QUERY", graph, text, "timeout", deadline
+
+    async def read_together(self, name: str, commands: Sequence[Command]) -> list[Any]:
+        """Send commands that read, in one turn and one round trip; returns their replies.
+
+        `name` is what they are called. An error stands in the place of the reply of a command that failed.
+        """
+
+        async def send(*commands: Command) -> list[Any]:
+            return await self._send_together(commands, self._client)
+
+        work = partial(self._run, name, commands, send)
+        replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER)
+        for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
+            if isinstance(reply, Exception):
+                replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
+        return replies
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
         """Like `read`, but each value has its stored type."""
@@ -237,9 +256,9 @@ class Connection:
         replies: list[Any] = await patiently(in_turn, NOT_DONE)
         return replies
 
-    async def _send_together(self, commands: Sequence[Command]) -> list[Any]:
+    async def _send_together(self, commands: Sequence[Command], client: Any = None) -> list[Any]:
         """The replies, or errors, of commands that are sent at once."""
-        async with self._writing.pipeline(transaction=False) as pipeline:
+        async with (client or self._writing).pipeline(transaction=False) as pipeline:
             for words in commands:
                 pipeline.execute_command(*words)
             replies: list[Any] = await pipeline.execute(raise_on_error=False)
@@ -383,21 +402,3 @@ async def _keep_extending(lock: Lock) -> None:
         while True:
             await asyncio.sleep(LOCK_EXTENDED_EVERY_S)
             await lock.reacquire()
-
-
-async def server_versions(socket: Path) -> dict[str, str]:
-    """Versions of the server that listens at a unix socket (`redis`) and of each module, as `4.22.1`.
-
-    Raises Unavailable when nothing answers within five seconds.
-    """
-    try:
-        async with redis.Redis(unix_socket_path=str(socket), decode_responses=True, socket_timeout=5) as client:
-            server = await client.info("server")
-            modules = (await client.info("modules")).get("modules", [])
-    except (redis_errors.RedisError, OSError) as error:
-        raise translate_error(error, "INFO") from error
-    numbers = {str(module["name"]): int(module["ver"]) for module in modules}
-    return {
-        "redis": str(server["redis_version"]),
-        **{name: f"{number // 10000}.{number // 100 % 100}.{number % 100}" for name, number in numbers.items()},
-    }

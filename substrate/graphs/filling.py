@@ -12,7 +12,7 @@ from substrate.graphs.graph import Graph
 from substrate.likeness import elements
 from substrate.likeness.elements import Role, Vector
 from substrate.likeness.port import sets_of
-from substrate.likeness.vector_sets import VectorSets
+from substrate.likeness.vector_sets import VectorSets, read_states
 
 ROWS: Final = 100
 """Vectors of one page."""
@@ -55,7 +55,7 @@ COUNT_VECTORS: Final = Query(
 MOST_VECTORS: Final = Query(
     "most_vectors", "CALL db.meta.stats() YIELD labels RETURN labels.Trace, labels.PassageTrace"
 )
-"""At most so many vectors: the engine keeps these counts, but not every record has a vector."""
+"""At most so many vectors of each role: the engine keeps these counts, but not every record has a vector."""
 
 
 class _Part(NamedTuple):
@@ -86,12 +86,16 @@ async def are_complete(graph: Graph, dimension: int) -> bool:
     sets = sets_of(graph.connection, graph.name)
     if sets is None:
         return True
-    if not await sets.are_whole():
-        return False
     for query in (MOST_VECTORS, COUNT_VECTORS):
-        [[open_count, passage_count]] = await graph.read(query)
-        wanted = {Role.MEMORIES: int(open_count or 0), Role.PASSAGES: int(passage_count or 0)}
-        if all([await _is_complete(sets, role, dimension, wanted=wanted[role]) for role in Role]):
+        counting = graph.connection.reading(graph.name, query)
+        counts, *told = await graph.connection.read_together(query.name, (counting, *sets.inquiries()))
+        if isinstance(counts, Exception):
+            raise counts
+        states = read_states(told)
+        if not all(state.is_whole and state.dimension == dimension for state in states):
+            return False
+        [[*wanted]] = counts[1]
+        if all(state.held >= int(count or 0) for state, count in zip(states, wanted, strict=True)):
             return True
     return False
 
@@ -127,15 +131,6 @@ async def complete(graph: Graph, dimension: int) -> None:
         await fill(graph, dimension)
         for role in Role:
             await sets.note_whole(role, dimension)
-
-
-async def _is_complete(sets: VectorSets, role: Role, dimension: int, *, wanted: int) -> bool:
-    key = sets.key(role)
-    try:
-        held = int(await sets.connection.search_vectors("VCARD", key)) - 1  # `WHOLE` is one of them
-        return held >= wanted and int(await sets.connection.search_vectors("VDIM", key)) == dimension
-    except Fault:
-        return False
 
 
 async def _drop_unusable(sets: VectorSets, role: Role, dimension: int) -> None:

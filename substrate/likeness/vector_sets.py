@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from asyncio import gather
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from schemas.errors import Fault
 from substrate.connection.pool import Command, Connection
@@ -48,6 +48,14 @@ _REMOVE: Final = (
     "then return redis.call('VREM', KEYS[1], ARGV[1]) end return 0"
 )
 """Removes a vector if it still has the mark that was read."""
+
+
+class SetState(NamedTuple):
+    """What a vector set tells of itself. `held`: how many vectors it has."""
+
+    is_whole: bool
+    held: int
+    dimension: int
 
 
 class VectorSets(NamedTuple):
@@ -103,6 +111,11 @@ class VectorSets(NamedTuple):
             return False
         return all(map(int, found))
 
+    def inquiries(self) -> list[Command]:
+        """The commands that ask the set of each role for its state; `read_states` reads their replies."""
+        keys = [self.key(role) for role in Role]
+        return [words for key in keys for words in (("VISMEMBER", key, WHOLE), ("VCARD", key), ("VDIM", key))]
+
     async def note_whole(self, role: Role, dimension: int, *, other: bool = False) -> None:
         """Note that a set has every vector of its role."""
         await self.add([Vector("", "", (1.0, *[0.0] * (dimension - 1)), is_open=False)], role, other=other)
@@ -145,6 +158,20 @@ class VectorSets(NamedTuple):
         """Those of the names that the set does not have."""
         found = await self.connection.change_vectors(*(("VISMEMBER", key, name) for name in names))
         return [name for name, there in zip(names, found, strict=True) if not int(there)]
+
+
+def read_states(replies: Sequence[Any]) -> list[SetState]:
+    """The states of the sets, in the order of their roles. Raises an error that is not about a key."""
+    for reply in replies:
+        if isinstance(reply, Exception) and not isinstance(reply, Fault):
+            raise reply
+    if any(isinstance(reply, Fault) for reply in replies):  # a set is missing, or a key is of another kind
+        return [SetState(is_whole=False, held=0, dimension=0) for _ in Role]
+    whole, sizes, dimensions = (map(int, replies[place::3]) for place in range(3))
+    return [
+        SetState(bool(is_whole), size - is_whole, dimension)  # `WHOLE` is one of its elements
+        for is_whole, size, dimension in zip(whole, sizes, dimensions, strict=True)
+    ]
 
 
 def addition(key: str, vector: Vector) -> Command:

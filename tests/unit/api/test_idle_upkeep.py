@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from api.runtime.idle_upkeep import Traffic
+import pytest
+
+from api.runtime.idle_upkeep import MANY_YOUNG, PAUSE_S, Traffic
 from substrate.connection.turns import TENANT, UPKEEP, ActiveTenants, Tenant, Turns
 from tests.waiting import wait_until_async
+
+
+class Cycle:
+    """Garbage that only the collector finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def garbage() -> Iterator[weakref.ref[Cycle]]:
+    """A cycle that nothing refers to, made in an answer that also left many objects in memory."""
+    gc.collect()
+    gc.disable()  # its threshold in a test is far below that of a service
+    left: list[list[int]] = [[] for _ in range(MANY_YOUNG + 1)]
+    yield weakref.ref(Cycle())
+    gc.enable()
+    del left
 
 
 def state_of(*graphs: str) -> dict[str, Any]:
@@ -24,6 +47,23 @@ async def test_upkeep_waits_until_no_request_is_answered() -> None:
         assert not waiting.done()
     await waiting
     assert traffic.count == 0
+
+
+async def test_after_the_last_answer_what_answers_left_is_collected(garbage: weakref.ref[Cycle]) -> None:
+    traffic = Traffic()
+    with traffic.request(state_of("a")):
+        pass
+    await wait_until_async(lambda: garbage() is None)
+
+
+async def test_a_request_is_not_stopped_for_the_collection(garbage: weakref.ref[Cycle]) -> None:
+    traffic = Traffic()
+    with traffic.request(state_of("a")):
+        pass
+    with traffic.request(state_of("b")):
+        await asyncio.sleep(2 * PAUSE_S)
+        assert garbage() is not None
+    await wait_until_async(lambda: garbage() is None)
 
 
 async def test_it_does_not_wait_for_ever() -> None:

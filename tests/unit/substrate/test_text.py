@@ -22,6 +22,7 @@ from substrate.text import (
     spaced_text,
     stem,
     stems,
+    word_finder,
     word_language,
     words,
 )
@@ -73,6 +74,16 @@ def test_the_longest_of_too_many_words_are_kept() -> None:
     long = [f"longword{letter}" for letter in "abcdefghijklmnopqrstuvwx"]
     assert len(long) == MAX_QUERY_WORDS
     assert query_words(" ".join(["zebra", *long, "yak"])) == long
+
+
+@given(st.text() | st.text(st.characters(codec="ascii")), st.sampled_from([r"\w", r"[^\W_]", r"[^\W\d_]"]))
+def test_the_words_of_a_text_are_its_runs_of_characters_in_lower_case(text: str, characters: str) -> None:
+    assert word_finder(characters)(text) == re.findall(f"{characters}+", text.lower())
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_the_words_of_plain_text_need_no_normal_form(text: str) -> None:
+    assert words(text) == indexed_words(text) == re.findall(r"\w+", text.lower())
 
 
 @given(texts)

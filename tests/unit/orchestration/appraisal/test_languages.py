@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from orchestration.appraisal.languages import CODES, FEELINGS, language, language_of
+from orchestration.appraisal.feelings import FEELINGS
+from orchestration.appraisal.languages import _PART, CODES, Entry, _alternatives, language, language_of
 from schemas.memory import ResolutionState
 from substrate.emotions import EMOTION_WORDS
 
@@ -38,3 +41,37 @@ def test_every_language_has_the_same_kinds_of_words() -> None:
 )
 def test_a_text_has_the_language_of_its_function_words_english_when_undecided(text: str, code: str) -> None:
     assert language_of(text).code == code
+
+
+PHRASES = [
+    entry
+    for code in CODES
+    for found in language(code).phrases.values()
+    for entry in found
+    if entry.pattern is not None
+]
+SPOKEN = {"..": ("", "a b"), "#": ("7", "1,000"), "%ing": ("going",)}
+
+
+@st.composite
+def told(draw: st.DrawFn, phrase: str) -> str:
+    """The words of one of the texts that a phrase stands for."""
+    spoken = []
+    for part in _PART.findall(phrase):
+        bare = part.removesuffix("?")
+        if bare != part and draw(st.booleans()):
+            continue
+        if bare.startswith("("):
+            spoken.append(draw(told(draw(st.sampled_from(_alternatives(bare))))))
+        else:
+            spoken.append(draw(st.sampled_from(SPOKEN.get(bare, (bare,)))))
+    return " ".join(filter(None, spoken))
+
+
+@given(entry=st.sampled_from(PHRASES), data=st.data())
+def test_every_text_with_a_phrase_has_one_of_the_words_that_it_needs(entry: Entry, data: st.DataObject) -> None:
+    assert entry.phrase is not None
+    assert entry.pattern is not None
+    text = data.draw(told(entry.phrase))
+    assert entry.pattern.match(f"{text} ")
+    assert not entry.needed.isdisjoint(text.split())

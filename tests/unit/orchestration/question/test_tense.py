@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from orchestration.question.tense import Tense, has_own_words, read_tense, read_voice
+from orchestration.appraisal.languages import CODES, language_of
+from orchestration.question.tense import Tense, _patterns, has_own_words, read_tense, read_voice
 
 QUESTIONS = [
     ("Where do I live?", Tense.PRESENT),
@@ -35,6 +38,16 @@ def test_words_of_change_are_counted_in_the_language_of_the_text() -> None:
     assert read_voice("we moved the closing day again, since Monday").changes == 3
     assert read_voice("die Proben sind ab Mai wieder am Dienstag").changes == 2
     assert read_voice("we are closed on Mondays").changes == 0
+
+
+CHANGING = sorted(set().union(*(_patterns(code).changing for code in CODES)))
+
+
+@given(st.lists(st.sampled_from([*CHANGING, "the", "to", "no", "the old", "not  the", "ab\nMai", "x2", "_", "-"])))
+def test_every_word_of_change_is_counted(parts: list[str]) -> None:
+    text = " ".join(parts).lower()
+    counted = _patterns(language_of(text).code).change.findall(text)
+    assert read_voice(text).changes == len(counted)
 
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:
