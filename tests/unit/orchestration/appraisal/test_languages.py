@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.feelings import FEELINGS
-from orchestration.appraisal.languages import _PART, CODES, Entry, _alternatives, language, language_of
+from orchestration.appraisal.languages import (
+    _PART,
+    CODES,
+    FEELINGS,
+    Entry,
+    _alternatives,
+    language,
+    language_of,
+)
 from schemas.memory import ResolutionState
 from substrate.emotions import EMOTION_WORDS
 
