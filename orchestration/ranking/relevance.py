@@ -102,13 +102,18 @@ def count_stems(
 
 
 def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
-    """The same of one text of which everything that was read is kept."""
-    if text.is_spaced and not word_languages()[language].begins:
-        counts = text.counts(language)
-        if counts.keys().isdisjoint(stems):
-            return {}
-        return {root: counts[root] for root in stems if root in counts}
-    return _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
+    """The same of one text of which what was read is kept.
+
+    Most texts of a large graph are found by one question alone: the first question looks for its own stems, and all
+    are counted for the second one, and kept.
+    """
+    if not text.was_searched or not text.is_spaced or word_languages()[language].begins:
+        text.was_searched = True
+        return _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
+    counts = text.counts(language)
+    if counts.keys().isdisjoint(stems):
+        return {}
+    return {root: counts[root] for root in stems if root in counts}
 
 
 def _count_beginnings(text: str, beginnings: Sequence[str], stems: Collection[str], language: str) -> Counter[str]:

@@ -50,11 +50,12 @@ class ReadText:
 
     __slots__ = (
         "_bids", "_clauses", "_counts", "_given", "_language", "_other_counts", "_own_words", "_parts", "_spaced",
-        "_voice", "_words", "text",
+        "_voice", "_words", "text", "was_searched",
     )  # fmt: skip
 
     def __init__(self, text: str, parts: Sequence[ReadText] = ()) -> None:
         self.text = text
+        self.was_searched = False
         self._parts = parts
         self._words: tuple[str, ...] | None = None
         self._voice: Voice | None = None
