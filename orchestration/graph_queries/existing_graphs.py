@@ -50,15 +50,25 @@ async def open_plain_view(
     citizen_id: str, graphs: Sequence[GraphKey], scope: Scope, deps: Deps, *, now: Instant
 ) -> View:
     """The same without a note on what became known later."""
-    existing = await _existing(citizen_id, graphs, deps)
-    opening = (_open_target(key, *found, scope, now=now) for key, found in existing.items())
-    found = await together(*opening)
-    targets = {target.key: target for target in found}
+    targets = await _open_targets(citizen_id, graphs, scope, deps, now=now)
     unknown = Level.N1 in graphs and Level.N1 not in targets
     notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []
     lacking = (collective_of(key) for key in graphs if key not in targets)
     notes += [f"collective {name} is not known here: nothing was remembered in it yet" for name in lacking if name]
     return View(scope, targets, now, tuple(notes))
+
+
+async def _open_targets(
+    citizen_id: str, graphs: Sequence[GraphKey], scope: Scope, deps: Deps, *, now: Instant
+) -> dict[GraphKey, GraphTarget]:
+    """Those of the graphs that exist. What was open already is read while the others are looked for."""
+    named = {key: deps.graph(graph_name(key, citizen_id)) for key in graphs}
+    unsure = {key: graph for key, graph in named.items() if not deps.graphs.is_open(graph.name)}
+    known = (_open_target(key, graph, None, scope, now=now) for key, graph in named.items() if key not in unsure)
+    stamps, found = await together(_find_existing(unsure, deps), together(*known))
+    opening = (_open_target(key, named[key], stamp, scope, now=now) for key, stamp in stamps.items())
+    opened = {target.key: target for target in [*found, *await together(*opening)]}
+    return {key: opened[key] for key in named if key in opened}
 
 
 async def note_learned_later(view: View) -> list[str]:
@@ -132,15 +142,9 @@ async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
         return True
 
 
-type _Found = tuple[Graph, Stamp | None]
-"""A graph that exists, and its stamp where it was read just now."""
-
-
-async def _existing(citizen_id: str, graphs: Sequence[GraphKey], deps: Deps) -> dict[GraphKey, _Found]:
-    names = {key: graph_name(key, citizen_id) for key in graphs}
-    unsure = [name for name in names.values() if not deps.graphs.is_open(name)]
-    absent = await deps.graphs.find_absent(unsure)
-    present = [name for name in unsure if name not in absent]
-    stamps = dict(zip(present, await together(*map(deps.graphs.open, present)), strict=True))
-    absent |= {name for name, stamp in stamps.items() if stamp is None}
-    return {key: (deps.graph(name), stamps.get(name)) for key, name in names.items() if name not in absent}
+async def _find_existing(graphs: Mapping[GraphKey, Graph], deps: Deps) -> dict[GraphKey, Stamp]:
+    """The stamps of those of the graphs that exist, each opened, as they were read just now."""
+    absent = await deps.graphs.find_absent([graph.name for graph in graphs.values()])
+    present = {key: graph.name for key, graph in graphs.items() if graph.name not in absent}
+    stamps = await together(*map(deps.graphs.open, present.values()))
+    return {key: stamp for key, stamp in zip(present, stamps, strict=True) if stamp is not None}

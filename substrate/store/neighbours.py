@@ -15,7 +15,7 @@ from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import RecordName
 from substrate.connection.together import together
-from substrate.cypher.fragments import HUB, SEEN, degree_now, is_cut, lasting
+from substrate.cypher.fragments import HUB, LINK_COLUMNS, SEEN, degree_now, is_cut, lasting
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.likeness import port as likeness
@@ -27,12 +27,21 @@ CROWD: Final = 256
 STRONGEST: Final = 24
 _KIND: Final = ("known_from", "known_to", "min_energy", "min_confidence", "generalised")
 _LINK_BYTES: Final = 700
-_WIDTH: Final = 14
+_LINK_START: Final = 3
+_LINK_END: Final = _LINK_START + len(LINK_COLUMNS)
+"""Between them the record of the link in a row of a link."""
+_ID, _VERSION, _CREATED, _VALID, _INVALID = map(
+    LINK_COLUMNS.index, ("id", "version", "created_at", "valid_at", "invalid_at")
+)
+_LINK_ROW: Final = (
+    "'link'", "s.id", "startNode(e).id", *(f"e.{column}" for column in LINK_COLUMNS),
+    "m.id", "m.version", "m.created_at", is_cut("m"), "m.valid_at", "m.invalid_at",
+)  # fmt: skip
 
 
 def _row(*columns: str) -> str:
     """A row of the union: all branches have as many columns, with the same names."""
-    filled = (*columns, *["null"] * (_WIDTH - len(columns)))
+    filled = (*columns, *["null"] * (len(_LINK_ROW) - len(columns)))
     return "RETURN " + ", ".join(f"{column} AS c{place}" for place, column in enumerate(filled))
 
 
@@ -42,10 +51,7 @@ _HELD: Final = f"{_OF}, {degree_now('s')} AS held " + _row("'held'", "s.id", "he
 _ALL_LINKS: Final = f"MATCH (s)-[e:LINK]-(m) WHERE {lasting('e')} AND {lasting('m')} "
 _IN_ORDER: Final = f"WITH s, e, m ORDER BY {STRENGTH} "
 _LINKS: Final = f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} {_IN_ORDER}"
-_LINK_ROW: Final = _row(
-    "'link'", "s.id", "startNode(e).id", "e.id", "e.version", "e.valid_at", "e.invalid_at", "e.created_at",
-    "m.id", "m.version", "m.created_at", is_cut("m"), "m.valid_at", "m.invalid_at",
-)  # fmt: skip
+_LINK: Final = _row(*_LINK_ROW)
 
 
 class Texts(NamedTuple):
@@ -60,9 +66,9 @@ class Texts(NamedTuple):
 
 
 def _texts(name: str, links: str, kind: tuple[str, ...]) -> Texts:
-    small = f"{_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {links} {_LINK_ROW}"
+    small = f"{_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {links} {_LINK}"
     around = Query(f"{name}_around", f"{_SEEN} UNION ALL {_HELD} UNION ALL {small}")
-    strongest = f"{_SEEN} UNION ALL {_OF} {links} LIMIT {STRONGEST} {_LINK_ROW}"
+    strongest = f"{_SEEN} UNION ALL {_OF} {links} LIMIT {STRONGEST} {_LINK}"
     shared = frozenset(re.findall(r"\$(\w+)", around.text)) - {"ids", "from", "until"}
     return Texts(around, Query(f"strongest_{name}_around", strongest), kind, shared)
 
@@ -127,6 +133,7 @@ class Neighbours:
         self, graph: Graph, reads: Reads, values: Mapping[str, Any], now: Instant, *, texts: Texts = WALKED
     ) -> None:
         self._graph, self._reads, self.now = graph, reads, now
+        self._records = graph.records
         self._texts = texts
         self._values = {**{name: values[name] for name in texts.shared}, "from": now, "until": AFTER_ALL}
         self._kind = kind_of(texts.around.name, values, texts.kind)
@@ -166,7 +173,7 @@ class Neighbours:
         links: dict[str, list[NearLink]] = {name: [] for name in held}
         for row in rows:
             if row[0] == "link":
-                links[row[1]].append(_near_link(row))
+                links[row[1]].append(self._near_link(row))
         same = self._is_same(rows)
         for name, count in held.items():
             found = Neighbourhood(self.now, count, tuple(links[name]), whole=count < CROWD)
@@ -176,7 +183,7 @@ class Neighbours:
 
     async def _read_crowd(self, name: str, held: int) -> None:
         rows = await self._graph.read(self._texts.strongest, **self._values, ids=[name])
-        links = tuple(_near_link(row) for row in rows if row[0] == "link")
+        links = tuple(self._near_link(row) for row in rows if row[0] == "link")
         found = Neighbourhood(self.now, held, links, whole=len(links) < STRONGEST)
         self._keep(name, found, same=self._is_same(rows))
 
@@ -188,7 +195,7 @@ class Neighbours:
         """The strongest of the links that hold now: many stronger ones hold only later."""
         values = {**self._values, "until": self.now + 1, "ids": [name]}
         rows = await self._graph.read(self._texts.strongest, **values)
-        return self._own[name]._replace(links=tuple(_near_link(row) for row in rows if row[0] == "link"))
+        return self._own[name]._replace(links=tuple(self._near_link(row) for row in rows if row[0] == "link"))
 
     def _is_same(self, rows: Sequence[Row]) -> bool:
         """Whether the graph was in the same state when it answered as when the question began."""
@@ -200,19 +207,19 @@ class Neighbours:
         if same and self._kind is not None:
             self._reads.keep(self._kind, found, _LINK_BYTES * (1 + len(found.links)), about=name)
 
-
-def _near_link(row: Row) -> NearLink:
-    """What the present shows is open, so the query does not say when it expired."""
-    (_, start, source, link_id, version, valid, invalid, created,
-     other, other_version, other_created, long, other_valid, other_invalid) = row  # fmt: skip
-    return NearLink(
-        source,
-        other if source == start else start,
-        RecordName("link", link_id, version or 1, created, END_OF_TIME),
-        RecordName("memory", other, other_version, other_created, END_OF_TIME, long),
-        max(valid, other_valid),
-        min(invalid, other_invalid),
-    )
+    def _near_link(self, row: Row) -> NearLink:
+        """What the present shows is open. The record of the link is kept too: it is shown if it is followed."""
+        start, source = row[1], row[2]
+        other, version, created, long, valid, invalid = row[_LINK_END:]
+        link = self._records.link(row[_LINK_START:_LINK_END]).row
+        return NearLink(
+            source,
+            other if source == start else start,
+            RecordName("link", link[_ID], link[_VERSION] or 1, link[_CREATED], END_OF_TIME),
+            RecordName("memory", other, version, created, END_OF_TIME, long),
+            max(valid, link[_VALID]),
+            min(invalid, link[_INVALID]),
+        )
 
 
 _JOINED_BYTES: Final = 500

@@ -50,13 +50,19 @@ MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
 RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
 RETURN 'held' AS c0, s.id AS c1, held AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -69,9 +75,14 @@ WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
     AND m.created_at < $known_to AND m.expired_at > $known_from
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
-    e.invalid_at AS c6, e.created_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
-    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c11, m.valid_at AS c12, m.invalid_at AS c13;
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_type AS c4, e.goal AS c5,
+    e.mindstate AS c6, e.energy AS c7, e.confidence AS c8, e.formation_trigger AS c9, e.emotion_vector AS c10,
+    e.energy_transfer_coefficient AS c11, e.resolution_state AS c12, e.felt_quality AS c13,
+    e.emotion_description AS c14, e.body_sensation AS c15, e.spatial_context AS c16, e.sensory_details AS c17,
+    e.valid_at AS c18, e.invalid_at AS c19, e.created_at AS c20, e.expired_at AS c21, e.version AS c22,
+    e.invalidation_reason AS c23, e.closed_reason AS c24, e.source AS c25, e.author AS c26,
+    e.episode_id AS c27, e.extra AS c28, e.unset AS c29, m.id AS c30, m.version AS c31, m.created_at AS c32,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c33, m.valid_at AS c34, m.invalid_at AS c35;
 
 // anchors_now
 // :params $began_from, $began_to, $episodes, $generalised, $known_from, $known_to, $labels, $node_types, $pool, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
@@ -5185,13 +5196,19 @@ MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
 RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
 RETURN 'held' AS c0, s.id AS c1, held AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -5213,9 +5230,14 @@ WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
     OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
-RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
-    e.invalid_at AS c6, e.created_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
-    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c11, m.valid_at AS c12, m.invalid_at AS c13;
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_type AS c4, e.goal AS c5,
+    e.mindstate AS c6, e.energy AS c7, e.confidence AS c8, e.formation_trigger AS c9, e.emotion_vector AS c10,
+    e.energy_transfer_coefficient AS c11, e.resolution_state AS c12, e.felt_quality AS c13,
+    e.emotion_description AS c14, e.body_sensation AS c15, e.spatial_context AS c16, e.sensory_details AS c17,
+    e.valid_at AS c18, e.invalid_at AS c19, e.created_at AS c20, e.expired_at AS c21, e.version AS c22,
+    e.invalidation_reason AS c23, e.closed_reason AS c24, e.source AS c25, e.author AS c26,
+    e.episode_id AS c27, e.extra AS c28, e.unset AS c29, m.id AS c30, m.version AS c31, m.created_at AS c32,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c33, m.valid_at AS c34, m.invalid_at AS c35;
 
 // links_of
 // :params $links
@@ -12790,7 +12812,10 @@ MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
 RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -12802,9 +12827,14 @@ WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
 LIMIT 24
-RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
-    e.invalid_at AS c6, e.created_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
-    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c11, m.valid_at AS c12, m.invalid_at AS c13;
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_type AS c4, e.goal AS c5,
+    e.mindstate AS c6, e.energy AS c7, e.confidence AS c8, e.formation_trigger AS c9, e.emotion_vector AS c10,
+    e.energy_transfer_coefficient AS c11, e.resolution_state AS c12, e.felt_quality AS c13,
+    e.emotion_description AS c14, e.body_sensation AS c15, e.spatial_context AS c16, e.sensory_details AS c17,
+    e.valid_at AS c18, e.invalid_at AS c19, e.created_at AS c20, e.expired_at AS c21, e.version AS c22,
+    e.invalidation_reason AS c23, e.closed_reason AS c24, e.source AS c25, e.author AS c26,
+    e.episode_id AS c27, e.extra AS c28, e.unset AS c29, m.id AS c30, m.version AS c31, m.created_at AS c32,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c33, m.valid_at AS c34, m.invalid_at AS c35;
 
 // strongest_links_around
 // :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
@@ -12812,7 +12842,10 @@ MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
 RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -12833,9 +12866,14 @@ WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
 LIMIT 24
-RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.version AS c4, e.valid_at AS c5,
-    e.invalid_at AS c6, e.created_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
-    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c11, m.valid_at AS c12, m.invalid_at AS c13;
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_type AS c4, e.goal AS c5,
+    e.mindstate AS c6, e.energy AS c7, e.confidence AS c8, e.formation_trigger AS c9, e.emotion_vector AS c10,
+    e.energy_transfer_coefficient AS c11, e.resolution_state AS c12, e.felt_quality AS c13,
+    e.emotion_description AS c14, e.body_sensation AS c15, e.spatial_context AS c16, e.sensory_details AS c17,
+    e.valid_at AS c18, e.invalid_at AS c19, e.created_at AS c20, e.expired_at AS c21, e.version AS c22,
+    e.invalidation_reason AS c23, e.closed_reason AS c24, e.source AS c25, e.author AS c26,
+    e.episode_id AS c27, e.extra AS c28, e.unset AS c29, m.id AS c30, m.version AS c31, m.created_at AS c32,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c33, m.valid_at AS c34, m.invalid_at AS c35;
 
 // surroundings_now
 // :params $known_from, $known_to, $near, $shown, $valid_from, $valid_to
