@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
 from orchestration.mind.decay import FOR_DECAY, NO_DECAY, Decay
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of, memory_column
 from orchestration.ranking.consciousness_score import Score
 from orchestration.traversal.kept_values import KeptValues
 from schemas.memory import (
@@ -46,41 +46,35 @@ def enrich_memories(
     `kept` learns where values of each are kept.
     """
     memories = [candidates.memories[score.key] for score in scores]
-    energies = decay.column(*(_column(memories, name) for name in FOR_DECAY)) or [None] * len(memories)
+    energies = decay.column(*(memory_column(memories, name) for name in FOR_DECAY)) or [None] * len(memories)
+    known_to = candidates.known_to
+    held_before, duplicates = activation.held_before, activation.duplicates
     nodes: dict[Key, ConsciousnessNode] = {}
     for score, memory, energy in zip(scores, memories, energies, strict=True):
-        values = _shown_values(memory, candidates.known_to)
-        fields = _stored_fields(values, memory.row[NODE_START:], rows.node_fields, candidates.known_to)
-        fields |= graph_fields(score.key[0])
-        fields["retrieval_source"] = f"{score.key[0]}_{'graph' if memory.likeness is None else 'vector'}"
+        key, likeness = score.key, memory.likeness
+        values = _shown_values(memory, known_to)
+        fields = _stored_fields(values, memory, known_to)
+        fields |= graph_fields(key[0])
+        fields["retrieval_source"] = f"{key[0]}_{'graph' if likeness is None else 'vector'}"
         fields["relevance_score"] = round(score.activation, 6)
-        fields["likeness"] = None if memory.likeness is None else round(memory.likeness, 6)
+        fields["likeness"] = None if likeness is None else round(likeness, 6)
         fields["consciousness_adjusted_score"] = round(score.total, 6)
         fields["effective_energy"] = energy
-        fields.update(_rare_fields(score, memory, candidates, activation))
+        if memory.shown:
+            fields["passage"] = Passage(**memory.shown._asdict())
+        if key in held_before:
+            later = held_before[key]
+            fields["overtaken_by"], fields["overtaken_at"] = later[1], _began(candidates.memories[later])
+        if key in duplicates:
+            fields["duplicates"] = duplicates[key]
         if contested:
-            fields["contested"] = contested.get(score.key[:2], ())
+            fields["contested"] = contested.get(key[:2], ())
         if explain:
-            fields["score_terms"] = _score_terms(activation.parts[score.key], score)
-        node = nodes[score.key] = ConsciousnessNode.of_fields(fields)
+            fields["score_terms"] = _score_terms(activation.parts[key], score)
+        node = nodes[key] = ConsciousnessNode.of_fields(fields)
         if kept is not None:
             kept.add(node, values)
     return nodes
-
-
-def _rare_fields(
-    score: Score, memory: Candidate, candidates: Candidates, activation: Activation
-) -> Iterator[tuple[str, Any]]:
-    """What few memories have: a part of a long text, a later memory that seems to hold instead, duplicates."""
-    key = score.key
-    if memory.shown:
-        yield "passage", Passage(**memory.shown._asdict())
-    if key in activation.held_before:
-        later = activation.held_before[key]
-        yield "overtaken_by", later[1]
-        yield "overtaken_at", _began(candidates.memories[later])
-    if key in activation.duplicates:
-        yield "duplicates", activation.duplicates[key]
 
 
 def _shown_values(record: Candidate | CandidateLink, known_to: Instant) -> dict[str, Any]:
@@ -91,21 +85,16 @@ def _shown_values(record: Candidate | CandidateLink, known_to: Instant) -> dict[
     return record.derived
 
 
-def _stored_fields(
-    values: dict[str, Any],
-    row: Sequence[Any],
-    read: Callable[[Sequence[Any], Instant], dict[str, Any]],
-    known_to: Instant,
-) -> dict[str, Any]:
+def _stored_fields(values: dict[str, Any], record: Candidate | CandidateLink, known_to: Instant) -> dict[str, Any]:
     """The fields that follow from the record alone; the dictionary is a copy."""
     fields: dict[str, Any] | None = values.get("fields")
     if fields is None:
-        fields = values["fields"] = read(row, known_to)
+        if isinstance(record, Candidate):
+            fields = rows.node_fields(record.row[NODE_START:], known_to)
+        else:
+            fields = rows.link_fields(record.row[LINK_START:NODE_START], known_to)
+        values["fields"] = fields
     return fields.copy()
-
-
-def _column(memories: Sequence[Candidate], name: str) -> list[Any]:
-    return [memory.get(name) for memory in memories]
 
 
 def _began(memory: Candidate) -> datetime:
@@ -130,7 +119,7 @@ def enrich_links(
     shown = []
     for link, energy in zip(links, energies, strict=True):
         values = _shown_values(link, known_to)
-        fields = _stored_fields(values, link.row[LINK_START:NODE_START], rows.link_fields, known_to)
+        fields = _stored_fields(values, link, known_to)
         fields |= graph_fields(link.graph_key)
         fields["source_id"], fields["target_id"] = link.source, link.target
         fields["effective_energy"] = energy

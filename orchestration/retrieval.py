@@ -159,7 +159,9 @@ async def _complete_ranked(
         timer.end("records")
         on_mind = await read_on_mind(intention, versions.activation, view)
         contested = await read_contested(intention, candidates, versions.activation, view)
-        report = replace(build_report(intention, ranked, versions, deps), on_mind=on_mind, contested=contested)
+        report = build_report(intention, ranked, versions, deps)
+        if on_mind or contested:
+            report = replace(report, on_mind=on_mind, contested=contested)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")

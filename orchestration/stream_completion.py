@@ -22,11 +22,11 @@ from orchestration.graph_queries.six_queries import shared_values
 from orchestration.metadata_enrichment import Contests
 from orchestration.mind.dissonance import HISTORICAL
 from orchestration.mind.state import with_feedback
-from orchestration.mind.stream_mind import with_mind
+from orchestration.mind.stream_mind import tells_mind, with_mind
 from orchestration.mind.stream_notes import note_stream
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
-from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.candidates import Candidates, Key, memory_column
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
@@ -211,10 +211,13 @@ async def complete(
     Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
     `keep` is called with the stream as it was found, coherent, before anything else is added.
     """
-    coherent, told = await together(add_coherence(stream, view), with_mind(stream, intention, view, deps))
+    if tells_mind(intention):
+        coherent, told = await together(add_coherence(stream, view), with_mind(stream, intention, view, deps))
+        stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
+    else:
+        stream = coherent = await add_coherence(stream, view)
     if keep is not None:
         keep(coherent)
-    stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
     stream = fitted(stream, intention)
     return await finish(stream, intention, view, deps, timer=timer, found=found, learned=learned)
 
@@ -252,7 +255,7 @@ def _asked_text(asked: RetrievalIntention | StateBasedRetrieval) -> str:
 def known_scope(view: View, candidates: Candidates) -> Scope:
     """What the stream saw, as of the last change that it knew: what was written meanwhile may be among it."""
     valid, known = view.scope
-    known_at = max([view.now, *(int(memory.get("created_at")) for memory in candidates.memories.values())])
+    known_at = max([view.now, *map(int, memory_column(candidates.memories.values(), "created_at"))])
     return Scope(valid, Period(min(known.start, known_at), min(known.end, known_at + 1)))
 
 

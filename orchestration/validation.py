@@ -250,13 +250,14 @@ def metadata_report(
     warned, total, graded = 0, len(memories), list[float]()
     inferred = Counter(chain.from_iterable(judged.given.inferred for judged in (*every, *memories.values())))
     for key, own in memories.items():
-        own_links = of_links.get(key[:2], ())
-        verdict = _verdict(own, own_links)
-        warned += verdict.warned
-        if not verdict.valid:
+        valid, is_warned, share = own.valid, own.warned, own.given.share
+        if own_links := of_links.get(key[:2]):
+            valid, is_warned, _ = _verdict(own, own_links)
+            shares = [link.given.share for link in own_links if link.given.share]
+            share = math.fsum(shares) / len(shares) if shares else share
+        warned += is_warned
+        if not valid:
             faulty.append(key[1])
-        shares = [link.given.share for link in own_links if link.given.share]
-        share = math.fsum(shares) / len(shares) if shares else own.given.share
         if share:
             graded.append(share)
     average = min(1.0, math.fsum(graded) / (len(graded) or 1))

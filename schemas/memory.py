@@ -64,7 +64,8 @@ class InGraph:
     @property
     def graph_key(self: NamesGraph) -> GraphKey:
         """The key of its graph."""
-        return graph_key(self.level, self.collective)
+        collective = self.collective
+        return self.level if collective is None else graph_key(self.level, collective)
 
 
 class ResolutionState(StrEnum):

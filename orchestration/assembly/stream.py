@@ -108,6 +108,8 @@ class StreamContent:
 
     def reduced_to(self, scores: Sequence[Score]) -> StreamContent:
         """The memories of these scores alone, and the links between them."""
+        if scores is self.order:
+            return self
         reduced = replace(self, order=scores)
         if len(scores) == len(self.order):
             return reduced
@@ -123,14 +125,17 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
     vector: dict[Level, list[Candidate]] = {level: [] for level in levels}
     graph: dict[Level, list[Key]] = {level: [] for level in levels}
     left = dict.fromkeys(levels, limit)
+    memories = candidates.memories
     for score in scores:
-        level, memory = level_of(score.key[0]), candidates.memories[score.key]
+        key = score.key
+        level, memory = level_of(key[0]), memories[key]
         if memory.likeness is not None and len(vector[level]) < limit:
             vector[level].append(memory)
-        within = memory.hops is not None and left[level] > 0
-        left[level] -= within
-        if within or memory.is_other_version:
-            graph[level].append(score.key)
+        if memory.hops is not None and left[level] > 0:
+            left[level] -= 1
+            graph[level].append(key)
+        elif memory.is_other_version:
+            graph[level].append(key)
     nearest = {level: _by_likeness(memories) for level, memories in vector.items()}
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
 
@@ -339,8 +344,9 @@ def summarize(nodes: Sequence[ConsciousnessNode], now: datetime) -> Consciousnes
         return ConsciousnessSummary()
     themes: defaultdict[str, float] = defaultdict(float)
     for node in nodes:
-        for emotion, intensity in normal_emotions(node.emotion_vector or {}).items():
-            themes[emotion] += intensity
+        if node.emotion_vector:
+            for emotion, intensity in normal_emotions(node.emotion_vector).items():
+                themes[emotion] += intensity
     per_level = Counter(node.level for node in nodes)
     active = sum(_is_active(node, now) for node in nodes)
     strongest = sorted(themes.items(), key=lambda item: (-item[1], item[0]))

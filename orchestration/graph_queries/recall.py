@@ -79,8 +79,7 @@ def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[Hit, ...]]:
     for result in results:
         search_name = _stem(result.request.query)
         if search_name in _GIVEN and not result.request.kind.startswith("event"):
-            scored = search_name in _SCORED
-            found[result.request.name] = tuple(_hit(row, scored) for row in result.rows if row[HOP] == 0)
+            found[result.request.name] = _hits(result.rows, scored=search_name in _SCORED)
     return found
 
 
@@ -94,8 +93,11 @@ def _words(lexicon: Lexicon) -> WordsThen:
     return WordsThen(lexicon.memories, lexicon.frequencies or {}, named)
 
 
-def _hit(row: Row, scored: bool) -> Hit:
-    return Hit(row[ID], row[VERSION], float(row[SCORE]) if scored else None)
+def _hits(rows: Iterable[Row], *, scored: bool) -> tuple[Hit, ...]:
+    found = [row for row in rows if row[HOP] == 0]
+    if scored:
+        return tuple([Hit(row[ID], row[VERSION], float(row[SCORE])) for row in found])
+    return tuple([Hit(row[ID], row[VERSION]) for row in found])
 
 
 def _stem(query: Query) -> str:

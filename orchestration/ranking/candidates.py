@@ -125,6 +125,12 @@ def column_of(links: Iterable[CandidateLink], column: str) -> list[Any]:
     return [link.row[place] for link in links]
 
 
+def memory_column(memories: Iterable[Candidate], column: str) -> list[Any]:
+    """The raw values of a memory column of many memories."""
+    place = NODE_START + NODE_PLACE[column]
+    return [memory.row[place] for memory in memories]
+
+
 @dataclass(slots=True)
 class Candidates:
     """All memories and links that the queries returned, each once.

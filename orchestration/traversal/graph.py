@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from orchestration.traversal.kept_values import NOTHING_KEPT, KeptValues
@@ -179,21 +180,18 @@ def central_themes(
     most common of them; a theme needs two votes. Of equal themes the one with more stems comes first, then by
     alphabet. A theme whose stems another one has is left out.
     """
-    votes: Counter[tuple[Stems, str]] = Counter()
-    for memory in memories:
-        votes.update(kept.of("themes", memory, _themes_of_memory))
-    for link in links:
-        if link.source not in _MACHINE_SOURCES:
-            votes.update(kept.of("themes", link, _themes_of_link))
-    phrases: defaultdict[Stems, Counter[str]] = defaultdict(Counter)
-    for (stems, phrase), count in votes.items():
-        phrases[stems][phrase] = count
-    common = [stems for stems in phrases if stems and phrases[stems].total() >= MIN_THEME_VOTES]
+    told = [link for link in links if link.source not in _MACHINE_SOURCES]
+    of_memories = [kept.of("themes", memory, _themes_of_memory) for memory in memories]
+    of_links = [kept.of("themes", link, _themes_of_link) for link in told]
+    phrases: dict[Stems, list[str]] = {}
+    for stems, phrase in chain.from_iterable((*of_memories, *of_links)):
+        phrases.setdefault(stems, []).append(phrase)
+    common = [stems for stems in phrases if stems and len(phrases[stems]) >= MIN_THEME_VOTES]
     themes: list[Stems] = []
-    for stems in sorted(common, key=lambda stems: (-phrases[stems].total(), -len(stems), sorted(stems))):
+    for stems in sorted(common, key=lambda stems: (-len(phrases[stems]), -len(stems), sorted(stems))):
         if not any(stems <= theme for theme in themes):
             themes.append(stems)
-    return tuple(_most_common_phrase(phrases[stems]) for stems in themes[:MAX_THEMES])
+    return tuple(_most_common_phrase(Counter(phrases[stems])) for stems in themes[:MAX_THEMES])
 
 
 def _most_common_phrase(phrases: Mapping[str, int]) -> str:
