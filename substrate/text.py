@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import Stemmer
 
@@ -60,6 +61,8 @@ MOST_READ = 4000
 """Only so many characters of a text decide its language."""
 LONGEST_KEPT = 64
 """The stems of longer words are not kept in memory."""
+MOST_COUNTED = 65_536
+"""Of so many words of a language the stem that is counted is kept; then it is looked up anew."""
 LEAST_BEGINNING = 4
 """A shorter beginning is that of too many words."""
 
@@ -221,10 +224,32 @@ def _stem(word: str, language: str) -> str:
 _kept_stem = lru_cache(maxsize=65_536)(_stem)
 
 
-def stem_all(found: list[str], language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """The stem of each of the words, which are in normal form; for many words faster than one by one."""
-    stemmer = word_languages()[language].stemmer
-    return found if stemmer is None else list(stemmer.stemWords(found))
+class _CountedStems(dict[str, str | None]):
+    """By word in normal form its stem, and None for a stop word of the language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._silent = word_languages()[language].stop_words
+
+    def __missing__(self, word: str) -> str | None:
+        found = None if word in self._silent else stem(word, self._language)
+        if len(word) <= LONGEST_KEPT:
+            if len(self) >= MOST_COUNTED:
+                self.clear()
+            self[word] = found
+        return found
+
+
+@cache
+def _counted_stems(language: str) -> _CountedStems:
+    return _CountedStems(language)
+
+
+def count_stems(found: Iterable[str], language: str = DEFAULT_LANGUAGE) -> Counter[str]:
+    """How often each stem is among words in normal form, in their order, without the stop words of a language."""
+    counted = Counter(map(_counted_stems(language).__getitem__, found))
+    counted.pop(None, None)
+    return cast("Counter[str]", counted)
 
 
 def stems(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES, language, language_of
 from schemas.bounded_cache import cached_within
-from substrate.text import word_finder
+from substrate.text import word_finder, words
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
@@ -100,14 +100,20 @@ def read_voice(text: str) -> Voice:
 
 def has_own_words(text: str) -> bool:
     """Whether a text has a word by which one speaks of oneself in any language: in a hundredth of the time."""
-    return _own_words().search(text[:MOST_READ]) is not None
+    read = text[:MOST_READ]
+    if read.isascii():
+        return not _own_words().isdisjoint(words(read))
+    return _own_pattern().search(read) is not None
 
 
 @cache
-def _own_words() -> re.Pattern[str]:
-    lists = (language(code).words[name] for code in CODES for name in _OWN)
-    words = sorted(set().union(*lists))
-    return re.compile(rf"(?i)\b(?:{'|'.join(map(re.escape, words))})\b")
+def _own_words() -> frozenset[str]:
+    return frozenset().union(*(language(code).words[name] for code in CODES for name in _OWN))
+
+
+@cache
+def _own_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?i)\b(?:{'|'.join(map(re.escape, sorted(_own_words())))})\b")
 
 
 @cache

@@ -22,7 +22,7 @@ from orchestration.ranking.candidates import Candidate
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START
-from substrate.text import DEFAULT_LANGUAGE, has_unspaced, name_key, normal_text, stem_all, word_languages, words
+from substrate.text import DEFAULT_LANGUAGE, count_stems, has_unspaced, name_key, normal_text, words
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
 BARE_TYPES: Final = frozenset(("Session", "Person"))
@@ -133,8 +133,7 @@ class ReadText:
             for part in self._parts:
                 counted.update(part.counts(language))
             return counted
-        silent = word_languages()[language].stop_words
-        return Counter(stem_all([word for word in self.words if word not in silent], language))
+        return count_stems(self.words, language)
 
     def stems(self, language: str = DEFAULT_LANGUAGE) -> AbstractSet[str]:
         """The stems of its words, without the stop words of the language."""

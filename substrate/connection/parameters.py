@@ -39,9 +39,14 @@ def _refuse(name: str, value: Any) -> Fault:
 
 
 def _list(name: str, values: list[Any]) -> str:
-    # An embedding is written much faster as a whole. The sum is finite only if every number is.
-    if set(map(type, values)) == {float} and math.isfinite(sum(values)):
+    # A list of numbers, or of texts, is written much faster as a whole.
+    kinds = set(map(type, values))
+    if kinds == {float} and math.isfinite(sum(values)):  # so every number is finite
         return orjson.dumps(values).decode()
+    if kinds == {str}:
+        whole = "".join(values)
+        if "\\" not in whole and '"' not in whole and "\x00" not in whole:
+            return f'["{'","'.join(values)}"]'
     return f"[{','.join([_encode(name, item) for item in values])}]"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from substrate.text import (
     MAX_QUERY_WORDS,
     STOP_WORDS,
     count_of,
+    count_stems,
     indexed_words,
     is_unspaced,
     name_key,
@@ -24,6 +26,7 @@ from substrate.text import (
     stems,
     word_finder,
     word_language,
+    word_languages,
     words,
 )
 
@@ -140,6 +143,14 @@ def test_stems_bring_the_forms_of_a_word_together() -> None:
 
 def test_stems_are_those_of_a_language() -> None:
     assert stems("Die Wohnungen sind hoch", "de") == {stem("wohnung", "de"), "hoch"}
+
+
+@given(texts, st.sampled_from(["en", "de", "ja"]))
+def test_the_stems_that_are_counted_are_those_of_each_word_that_is_no_stop_word(text: str, language: str) -> None:
+    silent = word_languages()[language].stop_words
+    counted = Counter(stem(word, language) for word in words(text) if word not in silent)
+    for _ in range(2):
+        assert list(count_stems(words(text), language).items()) == list(counted.items())
 
 
 @given(texts)

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.appraisal.languages import CODES, language_of
-from orchestration.question.tense import Tense, _patterns, has_own_words, read_tense, read_voice
+from orchestration.question.tense import (
+    Tense,
+    _own_pattern,
+    _own_words,
+    _patterns,
+    has_own_words,
+    read_tense,
+    read_voice,
+)
 
 QUESTIONS = [
     ("Where do I live?", Tense.PRESENT),
@@ -66,3 +74,15 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
 )
 def test_words_of_oneself_are_whole_words_of_any_language(text: str, own: bool) -> None:
     assert has_own_words(text) is own
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [*sorted(_own_words()), "US", "I", "x", "İch", "iſ", "é", "_me", "me2", "'", "-", " ", "."]
+        )
+    )
+)
+def test_words_of_oneself_are_found_as_by_their_pattern(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert has_own_words(text) is (_own_pattern().search(text) is not None)

@@ -64,7 +64,21 @@ def test_values_stand_under_their_names() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [object(), {1}, b"x", np.float32(1.0), 2**63, math.nan, math.inf, "a\0", {"`": 1}, {"": 1}, {1: 1}, [2**64]],
+    [
+        object(),
+        {1},
+        b"x",
+        np.float32(1.0),
+        2**63,
+        math.nan,
+        math.inf,
+        "a\0",
+        {"`": 1},
+        {"": 1},
+        {1: 1},
+        [2**64],
+        ["a", "b\0"],
+    ],
 )
 def test_any_other_value_is_refused(wrong: object) -> None:
     with pytest.raises(Fault, match="parameter v"):
