@@ -104,8 +104,8 @@ def count_stems(
 def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
     """The same of one text of which what was read is kept.
 
-    Most texts of a large graph are found by one question alone: the first question looks for its own stems, and all
-    are counted for the second one, and kept.
+    Most texts of a large graph are found by one question alone: the first question looks for its own stems, and
+    all are counted for the second one, and kept.
     """
     if not text.was_searched or not text.is_spaced or word_languages()[language].begins:
         text.was_searched = True
