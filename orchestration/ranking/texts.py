@@ -21,8 +21,6 @@ from orchestration.question.tense import Voice, has_own_words, read_voice
 from orchestration.question.time_expressions import read_told_times
 from orchestration.ranking.candidates import Candidate
 from schemas.temporal import END_OF_TIME, Instant, Period, to_datetime
-from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NODE_START
 from substrate.text import DEFAULT_LANGUAGE, count_stems, has_unspaced, name_key, normal_text, words
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
@@ -34,16 +32,6 @@ MOST_READ_FOR_CLAUSES: Final = 4_000
 LEAST_SAID: Final = 4
 """A text of fewer words is no duplicate of another."""
 _MAY_INSTRUCT: Final = re.compile(rf"\b(?:{INSTRUCTION_WORDS})\b", re.IGNORECASE)
-
-
-_KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (
-    NODE_START + NODE_PLACE[column]
-    for column in (
-        "node_type", "valid_at", "invalid_at", "expired_at", "description", "speaker", "author", "name",
-        "emotion_vector",
-    )
-)  # fmt: skip
-"""Where a row has what is read of it."""
 
 
 class ReadText:
@@ -123,20 +111,21 @@ class Told:
     """
 
     def __init__(self, memory: Candidate) -> None:
-        row = memory.row
-        self.kind: str = row[_KIND]
-        self.began = int(row[_BEGAN])
-        self.ended = int(row[_ENDED]) != END_OF_TIME
-        self.expired_at = int(row[_EXPIRED])
-        text, speaker = row[_TEXT] or "", row[_SPEAKER]
-        self.bare = self.kind in BARE_TYPES or not text
+        get = memory.get
+        self.began = int(get("valid_at"))
+        self.kind: str = get("node_type")
+        self.bare = self.kind in BARE_TYPES or not get("description")
+        self.ended = int(get("invalid_at")) != END_OF_TIME
+        self.expired_at = int(get("expired_at"))
+        speaker = get("speaker")
         self.speaker = name_key(speaker) if speaker else None
-        self.by = self.speaker if self.speaker is not None else name_key(row[_AUTHOR] or "")
-        self.text = self.lexical = ReadText(text)
+        self.by = name_key(speaker or get("author") or "")
+        self.text = ReadText(get("description") or "")
+        self.lexical = self.text
         if not speaker:  # the name of a turn is only its beginning
-            name = f"{row[_NAME]}"
-            self.lexical = ReadText(f"{name} {text}", (ReadText(name), self.text))
-        self._felt = str(row[_FELT])
+            name = f"{get('name')}"
+            self.lexical = ReadText(f"{name} {self.text.text}", (ReadText(name), self.text))
+        self._felt = str(get("emotion_vector"))
 
     @cached_property
     def said(self) -> str | None:
