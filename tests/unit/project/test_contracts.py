@@ -26,6 +26,7 @@ MOST_ENTRIES = {"schemas": 22, "substrate": 14, "orchestration": 29, "api": 18}
 SMALL_LINES = 50
 SMALL_ON_PURPOSE = {
     "api.client.stream_calls": "the calls on streams stand together",
+    "substrate.connection.versions": "the engine asks for them, and only this room may import the client",
     "substrate.inference.embeddings.openai_client": "imported only when the settings choose it",
     "substrate.inference.language.openai_client": "imported only when the settings choose it",
     "api.service": "builds the service without the command line",
