@@ -79,8 +79,7 @@ def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[Hit, ...]]:
     for result in results:
         search_name = _stem(result.request.query)
         if search_name in _GIVEN and not result.request.kind.startswith("event"):
-            scored = search_name in _SCORED
-            found[result.request.name] = tuple(_hit(row, scored) for row in result.rows if row[HOP] == 0)
+            found[result.request.name] = tuple(_hits(result.rows, scored=search_name in _SCORED))
     return found
 
 
@@ -94,8 +93,10 @@ def _words(lexicon: Lexicon) -> WordsThen:
     return WordsThen(lexicon.memories, lexicon.frequencies or {}, named)
 
 
-def _hit(row: Row, scored: bool) -> Hit:
-    return Hit(row[ID], row[VERSION], float(row[SCORE]) if scored else None)
+def _hits(rows: Sequence[Row], *, scored: bool) -> list[Hit]:
+    if scored:
+        return [Hit(row[ID], row[VERSION], float(row[SCORE])) for row in rows if row[HOP] == 0]
+    return [Hit(row[ID], row[VERSION]) for row in rows if row[HOP] == 0]
 
 
 def _stem(query: Query) -> str:
