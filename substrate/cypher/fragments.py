@@ -255,12 +255,17 @@ def is_cut(name: str) -> str:
 
 def found_columns(name: str) -> str:
     """`node_columns`, with only the beginning of a long text: a question shows one passage of it."""
+    return ", ".join(each_found_column(name))
+
+
+def each_found_column(name: str) -> list[str]:
+    """The columns of `found_columns`, one by one."""
     text = f"{name}.description"
     cut = (
         f"CASE WHEN {name}.passages IS NULL THEN {text} "
         f"ELSE left({text}, {BEGINNING}) + '{CUT_MARK}' + toString(size({text})) END"
     )
-    return ", ".join(cut if column == "description" else f"{name}.{column}" for column in NODE_COLUMNS)
+    return [cut if column == "description" else f"{name}.{column}" for column in NODE_COLUMNS]
 
 
 def link_columns(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.fragments import SEEN, THIN_COLUMNS, lasting, past_of, thin_columns
+from substrate.cypher.fragments import SEEN, each_found_column, lasting, past_of
 
 IS_FOUND: Final = "coalesce(t.digest, '') = one[1]"
 """The condition that the trace `t` has the very vector that a search found, and not an earlier one."""
@@ -17,15 +17,12 @@ MOST_FELT: Final = 2000
 """So many of the newest records with one of the emotions are compared, in about 5 ms."""
 
 
-_NEAR_ROW: Final = (
-    "'near'", "t.digest", "s.valid_at", "s.invalid_at", *thin_columns("s").split(", ", len(THIN_COLUMNS)),
-    "toLower(coalesce(s.speaker, ''))",
-)  # fmt: skip
+_NEAR_ROW: Final = ("'near'", "t.digest", "toLower(coalesce(s.speaker, ''))", *each_found_column("s"))
 
 
 def vectors_now(condition: str) -> str:
     """One row for each property of the state of the graph, and one for each vector of those of the memories `$ids`
-    that last and meet the condition: what was found is joined to them in Python."""
+    that last and meet the condition, with its record: what was found is joined to them in Python."""
     return (
         f"{SEEN} RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, "
         f"{', '.join(f'null AS c{place}' for place in range(3, len(_NEAR_ROW)))} UNION ALL "

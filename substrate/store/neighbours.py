@@ -13,13 +13,14 @@ from typing import Any, Final, NamedTuple
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
 from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import RecordName
+from substrate.connection.record_cache import GraphRecords, RecordName, name_of
 from substrate.connection.together import together
 from substrate.cypher.fragments import HUB, LINK_COLUMNS, SEEN, degree_now, is_cut, lasting
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Near
+from substrate.store.rows import NODE_PLACE
 from substrate.store.search import FAVOURED_NEARER, NOW, STRENGTH, findable, walked
 
 CROWD: Final = 256
@@ -267,7 +268,8 @@ async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Seq
     shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
     ids = list(dict.fromkeys(one.owner for one in lacking))
     rows = await graph.read(NOW.nearest, **shared, **{"from": now, "until": AFTER_ALL, "ids": ids})
-    found = {_vector(row): _joined(row, now) for row in rows if row[0] == "near"}
+    records = graph.records
+    found = dict(_joined(row, records, now) for row in rows if row[0] == "near")
     same = reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] == "seen"})
     if same and kind is not None:
         for owner, key, _ in lacking:
@@ -284,10 +286,10 @@ def _find_kept(reads: Reads, kind: str | None, near: Sequence[Near], now: Instan
     return [one if one is not None and one.at <= now else None for one in kept]
 
 
-def _vector(row: Row) -> _Vector:
-    return row[4], row[1] or ""
-
-
-def _joined(row: Row, now: Instant) -> _Joined:
-    _, _, valid_at, invalid_at, *name, speaker = row
-    return _Joined(now, tuple(name), valid_at, invalid_at, speaker)
+def _joined(row: Row, records: GraphRecords, now: Instant) -> tuple[_Vector, _Joined]:
+    """The vector of a row, and what it belongs to. The record is kept too: it is shown if it is near enough."""
+    _, digest, speaker, *columns = row
+    memory = records.memory(columns).row
+    name = name_of("memory", memory)
+    valid, invalid = memory[NODE_PLACE["valid_at"]], memory[NODE_PLACE["invalid_at"]]
+    return (name.id, digest or ""), _Joined(now, name[1:], valid, invalid, speaker)

@@ -384,7 +384,9 @@ class FoundRow(list[Any]):
     __slots__ = ("link", "memory")
 
     def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
-        super().__init__((*first, *(_NO_LINK if link is None else link.row), *memory.row))
+        super().__init__(first)
+        self.extend(_NO_LINK if link is None else link.row)
+        self.extend(memory.row)
         self.link, self.memory = link, memory
 
 

@@ -215,3 +215,21 @@ async def test_an_unchanged_graph_is_hardly_read_again(deps: Deps, fresh_citizen
         "instructed_now",
         "read_stamp",
     }
+
+
+async def test_a_link_that_is_followed_needs_no_query_of_its_own(
+    deps: Deps, other: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await harbour(deps, fresh_citizen)
+    names: list[str] = []
+    run = other.connection._run
+
+    async def noted(name: str, *sent: Any) -> Any:
+        names.append(name)
+        return await run(name, *sent)
+
+    monkeypatch.setattr(other.connection, "_run", noted)
+    found = await answer(other, fresh_citizen)
+    assert found["levels"]["n1_personal"]["relationships"]
+    assert "links_around" in names
+    assert "found_links" not in names
