@@ -166,14 +166,15 @@ async def _complete_ranked(
         await let_others_run()
         timer.end("assembly")
         found, learned = take_recall(ranked), ranked.learned
-
-        whole: list[ConsciousnessStream] = []
-        answer = await complete(
-            stream, intention, view, deps, timer=timer, found=found, learned=learned, keep=whole.append
+        links = candidates.links.values()
+        completed = await complete(
+            stream, intention, view, deps, timer=timer, found=found, learned=learned, links=links
         )
+    answer = completed.answer
     if place is None:
         return Retrieved(answer)
-    return keep_stream(place, KeptStream(whole[0], found, learned, view.now), answer, intention, deps=deps)
+    kept = KeptStream(completed.found, found, learned, view.now)
+    return keep_stream(place, kept, answer, intention, deps=deps)
 
 
 async def rank_candidates(

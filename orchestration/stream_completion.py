@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, pairwise, starmap
 from typing import Any, Final, NamedTuple
 
 from orchestration.assembly.excerpt import stems_of
@@ -26,7 +26,7 @@ from orchestration.mind.stream_mind import tells_mind, with_mind
 from orchestration.mind.stream_notes import note_stream
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
-from orchestration.ranking.candidates import Candidates, Key, memory_column
+from orchestration.ranking.candidates import CandidateLink, Candidates, Key, memory_column
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
@@ -194,6 +194,13 @@ async def read_contested(
     return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}
 
 
+class Completed(NamedTuple):
+    """A stream as it is answered, and as it was found: coherent, before anything else was added."""
+
+    answer: ConsciousnessStream
+    found: ConsciousnessStream
+
+
 async def complete(
     stream: ConsciousnessStream,
     intention: RetrievalIntention | StateBasedRetrieval,
@@ -203,23 +210,24 @@ async def complete(
     timer: StageTimer,
     found: Recall,
     learned: Learned = NOTHING_LEARNED,
-    keep: Callable[[ConsciousnessStream], None] | None = None,
-) -> ConsciousnessStream:
+    links: Collection[CandidateLink] = (),
+) -> Completed:
     """The stream with the coherence of its paths, its id, energy feedback if asked for, and its times (003, 4).
 
     What was asked, `found` and shown is noted. `learned`: what ranked it beside the weights of the channels.
     Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
-    `keep` is called with the stream as it was found, coherent, before anything else is added.
+    `links`: all that were found; other questions may lead over them.
     """
     if tells_mind(intention):
-        coherent, told = await together(add_coherence(stream, view), with_mind(stream, intention, view, deps))
+        coherent, told = await together(
+            add_coherence(stream, view, links), with_mind(stream, intention, view, deps)
+        )
         stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
     else:
-        stream = coherent = await add_coherence(stream, view)
-    if keep is not None:
-        keep(coherent)
+        stream = coherent = await add_coherence(stream, view, links)
     stream = fitted(stream, intention)
-    return await finish(stream, intention, view, deps, timer=timer, found=found, learned=learned)
+    answer = await finish(stream, intention, view, deps, timer=timer, found=found, learned=learned)
+    return Completed(answer, coherent)
 
 
 def fitted(stream: ConsciousnessStream, asked: RetrievalIntention | StateBasedRetrieval) -> ConsciousnessStream:
@@ -264,16 +272,19 @@ async def let_others_run() -> None:
     await asyncio.sleep(0)
 
 
-async def add_coherence(stream: ConsciousnessStream, view: View) -> ConsciousnessStream:
+async def add_coherence(
+    stream: ConsciousnessStream, view: View, links: Collection[CandidateLink] = ()
+) -> ConsciousnessStream:
     """The stream with the coherence of each path: the mean cosine of neighbours, in [0, 1].
 
-    Without paths it is unchanged. A path with a memory that has no embedding, or whose cosines came too late,
+    `links`: where a cosine has to be read, those of their ends are read with it, for the next questions. Without
+    paths the stream is unchanged. A path with a memory that has no embedding, or whose cosines came too late,
     keeps the share of stems that its neighbours have in common.
     """
     wanted: dict[GraphKey, set[Pair]] = {}
     for path in stream.traversal_graph.suggested_paths:
         wanted.setdefault(graph_of(path), set()).update(_neighbours(path))
-    cosines = await together(*(_cosines(view.targets[level], pairs) for level, pairs in wanted.items()))
+    cosines = await together(*(_cosines(view.targets[level], pairs, links) for level, pairs in wanted.items()))
     return with_coherence(stream, dict(zip(wanted, cosines, strict=True)))
 
 
@@ -286,16 +297,26 @@ def with_coherence(
     return stream.model_copy(update={"traversal_graph": graph.model_copy(update={"suggested_paths": paths})})
 
 
-async def _cosines(target: GraphTarget, pairs: set[Pair]) -> Mapping[Pair, float]:
+async def _cosines(
+    target: GraphTarget, pairs: set[Pair], links: Collection[CandidateLink]
+) -> Mapping[Pair, float]:
+    beside = (
+        _pair(link.source, link.target)
+        for link in links
+        if link.graph_key == target.key and link.source != link.target
+    )
     try:
-        return await reader.read_similarities(target.graph, sorted(pairs), target.reads)
+        return await reader.read_similarities(target.graph, sorted(pairs), target.reads, beside=beside)
     except (StoreTimeout, Fault):
         return {}
 
 
 def _neighbours(path: TraversalPath) -> Iterator[Pair]:
-    for one, other in pairwise(path.path_nodes):
-        yield (one, other) if one < other else (other, one)
+    return starmap(_pair, pairwise(path.path_nodes))
+
+
+def _pair(one: str, other: str) -> Pair:
+    return (one, other) if one < other else (other, one)
 
 
 def _coherent_path(path: TraversalPath, cosines: Mapping[Pair, float]) -> TraversalPath:

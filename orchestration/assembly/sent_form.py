@@ -76,10 +76,11 @@ def stream_json(
     Within a `budget` sections are left out until it holds, the least important first; never the tiers.
     """
     wanted = sections_of(form, parts)
-    fields = _sent_fields(stream, form, wanted)
+    rows = _Rows()
+    fields = _sent_fields(stream, form, wanted, rows)
     body = _dump(fields)
     if budget is None:
-        counts = _estimate(stream, form, wanted, len(body))
+        counts = _estimate(stream, form, wanted, len(body), rows=rows)
         return body[:-1] + b',"token_counts":' + _dump(counts) + b"}"
     most = budget.limit - COUNTS_TOKENS
     # In the compact form the text is what is bounded, and all else is sent if it finds room beside it.
@@ -90,7 +91,7 @@ def stream_json(
         body = _dump(fields)
         if (sent := budget.count(body.decode())) <= most:
             break
-    other = _estimate(stream, form, wanted & fields.keys(), len(body))
+    other = _estimate(stream, form, wanted & fields.keys(), len(body), rows=rows)
     own: dict[str, int] = {} if form == "compact" else {form: sent + COUNTS_TOKENS}
     counts = other.model_copy(update={"sent": sent + COUNTS_TOKENS, "counter": budget.counter, **own})
     return body[:-1] + b',"token_counts":' + _dump(counts) + b"}"
@@ -115,10 +116,9 @@ def sections_of(form: Form, parts: Collection[Part] | None) -> set[str]:
     return wanted | {"memories", "links"} if wanted & _WITH_RECORDS else wanted
 
 
-def _sent_fields(stream: ConsciousnessStream, form: Form, wanted: Collection[str]) -> dict[str, Any]:
+def _sent_fields(stream: ConsciousnessStream, form: Form, wanted: Collection[str], rows: _Rows) -> dict[str, Any]:
     value = stream if form == "full" else referenced(stream, wanted)
     sent = {name: each for name, each in vars(value).items() if name in wanted or name not in _SECTIONED}
-    rows = _Rows()
     for name in _WITH_RECORDS & sent.keys():
         sent[name] = rows.of_section(sent[name])
     return {**{name: each for name, each in sent.items() if each is not None}, "form": form}
@@ -135,7 +135,7 @@ class _Rows:
         if isinstance(section, dict):
             return {name: self.of_section(each) for name, each in section.items()}
         if isinstance(section, Sparse):
-            return self._row(section)
+            return self.row(section)
         if isinstance(section, BaseModel):
             return {name: self.of_list(each) for name, each in vars(section).items()}
         return section
@@ -144,13 +144,19 @@ class _Rows:
         """The fields of the records of a list; any other value unchanged."""
         if not isinstance(value, tuple) or not value or not isinstance(value[0], Sparse):
             return value
-        return list(map(self._row, value))
+        return list(map(self.row, value))
 
-    def _row(self, record: Sparse) -> Row:
+    def row(self, record: Sparse) -> Row:
+        """The fields of a record."""
         row = self._rows.get(id(record))
         if row is None:
             row = self._rows[id(record)] = sparse_row(record)
         return row
+
+    def mean_size(self, records: Sequence[Sparse]) -> float:
+        """The bytes of a record, by a sample from the whole list."""
+        sample = records[:: max(1, len(records) // SAMPLE)]
+        return len(_dump(list(map(self.row, sample)))) / len(sample) if sample else 0.0
 
 
 def sparse_row(record: Sparse) -> Row:
@@ -204,18 +210,20 @@ def _leave_out(fields: dict[str, Any], name: str) -> bool:
 # --- what it costs -------------------------------------------------------------------------------------------
 
 
-def _estimate(stream: ConsciousnessStream, form: Form, wanted: Collection[str], size: int) -> TokenCounts:
+def _estimate(
+    stream: ConsciousnessStream, form: Form, wanted: Collection[str], size: int, *, rows: _Rows
+) -> TokenCounts:
     """What the stream costs as it is sent, and in the other form that carries its memories."""
     sent = estimate_tokens(size)
     if form == "compact":
         return TokenCounts(sent=sent)
-    saved = _saved(stream, wanted)
+    saved = _saved(stream, wanted, rows)
     if form == "full":
         return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved))
     return TokenCounts(sent=sent, full=estimate_tokens(size + saved), references=sent)
 
 
-def _saved(stream: ConsciousnessStream, wanted: Collection[str]) -> float:
+def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) -> float:
     """The bytes by which references make a stream of these sections smaller, about."""
     levels = stream.levels.values() if "levels" in wanted else ()
     active = stream.activation_tiers.ordered() if "activation_tiers" in wanted else ()
@@ -226,11 +234,5 @@ def _saved(stream: ConsciousnessStream, wanted: Collection[str]) -> float:
     links = list(chain.from_iterable(each.relationships for each in levels))
     again = len(found) - distinct + GRAPH_SHARE * nodes
     names = len(found) + distinct + nodes + 2 * len(links) + edges
-    memory, link = _mean_size(found), _mean_size(links)
+    memory, link = rows.mean_size(found), rows.mean_size(links)
     return memory * again + link * GRAPH_SHARE * edges - REFERENCE_BYTES * names
-
-
-def _mean_size(records: Sequence[Sparse]) -> float:
-    """The bytes of a record, by a sample from the whole list."""
-    sample = records[:: max(1, len(records) // SAMPLE)]
-    return len(_dump([sparse_row(record) for record in sample])) / len(sample) if sample else 0.0

@@ -123,7 +123,10 @@ async def retrieve_consciousness_context_from_state(
         if state.as_of_time is not None:
             state = state.model_copy(update={"current_energy": waking.energy})
         found = Recall(known_scope(view, candidates), take_hits(answered), take_words(cue.lexicons), (), whole)
-        return await complete(stream, state, view, deps, timer=timer, found=found)
+        completed = await complete(
+            stream, state, view, deps, timer=timer, found=found, links=candidates.links.values()
+        )
+        return completed.answer
 
 
 async def _whole_state(state: StateBasedRetrieval, view: View, deps: Deps) -> CitizenState:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -264,25 +265,40 @@ async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None
 type Pair = tuple[str, str]
 _COSINE_BYTES: Final = 300
 _NO_COSINE: Final = -2.0
+MOST_BESIDE: Final = 100
+"""So many pairs are read beside those that are wanted."""
 
 
-async def read_similarities(graph: Graph, pairs: Sequence[Pair], reads: Reads = UNKEPT) -> dict[Pair, float]:
+async def read_similarities(
+    graph: Graph, pairs: Sequence[Pair], reads: Reads = UNKEPT, *, beside: Iterable[Pair] = ()
+) -> dict[Pair, float]:
     """Cosine similarity of the present embeddings of each pair of memories; pairs without them are left out.
 
-    `reads`: what is kept of the graph.
+    `reads`: what is kept of the graph. `beside`: pairs that another question may want: where anything has to be
+    read, some of these are read with it, which costs little more.
     """
     known = {
         pair: cosine for pair in pairs if (cosine := reads.get(("cosine", pair[1]), about=pair[0])) is not None
     }
     unknown = [pair for pair in pairs if pair not in known]
     if unknown:
+        if reads.state is not None:
+            unknown += islice(_unknown_beside(beside, unknown, reads), MOST_BESIDE)
         rows = await graph.read(LIKENESS, pairs=[list(pair) for pair in unknown])
         found = {(row[0], row[1]): float(row[2]) for row in rows if row[0] is not None and row[2] is not None}
         known |= found
         if reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] is None}):
             for pair in unknown:
                 reads.keep(("cosine", pair[1]), found.get(pair, _NO_COSINE), _COSINE_BYTES, about=pair[0])
-    return {pair: cosine for pair, cosine in known.items() if cosine != _NO_COSINE}
+    return {pair: known[pair] for pair in pairs if known.get(pair, _NO_COSINE) != _NO_COSINE}
+
+
+def _unknown_beside(beside: Iterable[Pair], wanted: Iterable[Pair], reads: Reads) -> Iterator[Pair]:
+    """Each of the pairs that is neither wanted nor kept, once."""
+    known = set(wanted)
+    for pair in dict.fromkeys(beside):
+        if pair not in known and reads.get(("cosine", pair[1]), about=pair[0]) is None:
+            yield pair
 
 
 async def count_learned_later(graph: Graph, scope: Scope) -> int:
