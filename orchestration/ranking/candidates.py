@@ -29,6 +29,8 @@ type Key = tuple[GraphKey, str, int]
 """A candidate: the graph that holds it, memory id, version."""
 
 _NO_LINK = (None,) * NODE_START
+_CLOSED = NODE_START + NODE_PLACE["closed_reason"]
+_LINK_CLOSED = LINK_START + LINK_PLACE["closed_reason"]
 NO_RECORD = Record(())
 """In place of a record that is still to be made from the row."""
 
@@ -215,20 +217,22 @@ class Candidates:
         self._rank_by_likeness(level_of(graph))
 
     def _rank_by_likeness(self, level: Level) -> None:
-        memories = [memory for memory in self.memories.values() if level_of(memory.key[0]) is level]
-        alike = [memory for memory in memories if memory.likeness_rank or memory.passages]
+        found = [memory for memory in self.memories.values() if memory.likeness_rank or memory.passages]
+        alike = [memory for memory in found if level_of(memory.key[0]) is level]
         alike.sort(key=lambda memory: (-(memory.likeness or 0.0), memory.key))
         for rank, memory in enumerate(alike, start=1):
             memory.likeness_rank = rank
 
     def drop_quarantined(self) -> None:
         """Leave out what a quarantine had closed before `known_to`: questions about the past show it no more."""
-        hidden = [key for key, memory in self.memories.items() if is_quarantined(memory, self.known_to)]
+        hidden = [key for key, memory in self.memories.items() if memory.row[_CLOSED] == QUARANTINED]
         for key in hidden:
-            del self.memories[key]
-        links = [key for key, link in self.links.items() if is_quarantined(link, self.known_to)]
+            if is_quarantined(self.memories[key], self.known_to):
+                del self.memories[key]
+        links = [key for key, link in self.links.items() if link.row[_LINK_CLOSED] == QUARANTINED]
         for link_key in links:
-            del self.links[link_key]
+            if is_quarantined(self.links[link_key], self.known_to):
+                del self.links[link_key]
 
     def add_versions(self, graph: GraphKey, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:
         """Add other versions of the memories selected; return the keys of those that are no candidates yet.

@@ -16,7 +16,7 @@ from orchestration.algorithms import maximal_marginal_relevance
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.ranking import currency
-from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
 from orchestration.ranking.consciousness_score import Score, levelled, stands_out
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
@@ -109,9 +109,13 @@ def word_score(candidates: Candidates, question: RankingQuestion, weight: float)
     memories = candidates.memories
     named = question.speakers if question.weights.named_apart else ()
     names = {word for name in named for word in words(name)}
-    turns = {key: memory for key, memory in memories.items() if names and key in question.speaker_of}
-    others = {key: memory for key, memory in memories.items() if key not in turns}
-    scores = {**word_relevance(turns, question.lexicons, names), **word_relevance(others, question.lexicons, ())}
+    turns: dict[Key, Candidate] = {}
+    others: dict[Key, Candidate] = {}
+    for key, memory in memories.items():
+        (turns if names and key in question.speaker_of else others)[key] = memory
+    scores = word_relevance(others, question.lexicons, ())
+    if turns:
+        scores |= word_relevance(turns, question.lexicons, names)
     best = max(scores.values(), default=0.0) or 1.0
     return {key: weight * scores[key] / best for key in memories}
 

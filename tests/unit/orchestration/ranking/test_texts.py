@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.ranking.relevance import count_held
 from orchestration.ranking.texts import ReadText, told_by
 from schemas.temporal import END_OF_TIME
-from substrate.text import stems, words
+from substrate.text import stem, stems, words
 from tests.builders import a_memory
 
 
@@ -44,3 +48,19 @@ def test_a_text_without_words_has_one_empty_clause() -> None:
         "I saw",
         "and went",
     ]
+
+
+WORDS = st.sampled_from(
+    ["house", "houses", "Hausboot", "haus", "掃除機", "掃除", "came", "lay-by", "don't", "straße"]
+)
+BREAKS = st.sampled_from([" ", ", ", ". ", "\n", " - ", "; ", ""])
+
+
+@given(st.lists(st.tuples(WORDS, BREAKS)), st.sets(WORDS), st.sampled_from(["en", "de", "ja"]))
+def test_a_clause_holds_no_stem_that_its_text_does_not_hold(
+    written: list[tuple[str, str]], asked: set[str], language: str
+) -> None:
+    text = ReadText("".join(f"{word}{end}" for word, end in written))
+    roots = {stem(word, language) for each in asked for word in words(each)}
+    held = set(count_held(text, roots, language))
+    assert all(held.issuperset(count_held(clause, roots, language)) for clause in text.clauses)
