@@ -33,6 +33,14 @@ MOST_READ_FOR_CLAUSES: Final = 4_000
 LEAST_SAID: Final = 4
 """A text of fewer words is no duplicate of another."""
 _MAY_INSTRUCT: Final = re.compile(rf"\b(?:{INSTRUCTION_WORDS})\b", re.IGNORECASE)
+_KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (
+    NODE_START + NODE_PLACE[column]
+    for column in (
+        "node_type", "valid_at", "invalid_at", "expired_at", "description", "speaker", "author", "name",
+        "emotion_vector",
+    )
+)  # fmt: skip
+"""Where a row has what is read of it."""
 
 
 class ReadText:
