@@ -10,14 +10,16 @@ from substrate.store.rows import LinkName
 from substrate.text import name_key
 
 MAX_IDENTIFIER: Final = 200
+PERSON: Final = "person:"
+"""With what the id of a person begins."""
 _DIGEST_BYTES: Final = 10
 
 
 def identifier(text: str) -> str:
     """Return a valid id close to `text`: invalid characters are replaced, and a digest keeps the id unique."""
-    plain = "".join("_" if char in "|\n\r\t" or not char.isprintable() else char for char in text)
-    if plain == text and len(text) <= MAX_IDENTIFIER and text == text.strip() != "":
+    if text.isprintable() and "|" not in text and len(text) <= MAX_IDENTIFIER and text == text.strip() != "":
         return text
+    plain = "".join("_" if char == "|" or not char.isprintable() else char for char in text)
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
     return f"{plain[: MAX_IDENTIFIER - 2 * _DIGEST_BYTES - 1].strip()}~{digest}"
 
@@ -25,7 +27,7 @@ def identifier(text: str) -> str:
 def person_id(name: str) -> str:
     """Return the id of a person, the same in every episode. Accents, case and width make no difference."""
     key = name_key(name).replace(" ", "_")
-    return identifier(f"person:{key}" if key else f"person:{name}")
+    return identifier(f"{PERSON}{key or name}")
 
 
 def person_ids(name: str) -> tuple[str, str]:

@@ -60,6 +60,7 @@ async def follow(target: GraphTarget, searches: Sequence[Found]) -> list[list[Ro
         values = searches[places[0]].values
         neighbours = Neighbours(target.graph, target.reads, values, values["valid_from"])
         for place, taken in zip(places, await _walk(neighbours, [searches[each] for each in places]), strict=True):
+            neighbours.keep_followed(chain(*taken))
             steps[place] = taken
     return await _rows(target, searches, steps)
 
@@ -100,6 +101,7 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
     if ids:
         await neighbours.read(ids, values["first_hop"])
     steps = [Steps(_steps_beside(search, neighbours)) for search in searches]
+    neighbours.keep_followed(chain.from_iterable(taken.first for taken in steps))
     return await _rows(target, searches, steps, lambda memory: _is_shown_beside(memory, values))
 
 

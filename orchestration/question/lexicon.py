@@ -14,7 +14,7 @@ from itertools import chain
 
 from rapidfuzz import fuzz
 
-from orchestration.identifiers import person_ids
+from orchestration.identifiers import PERSON, person_ids
 from orchestration.question.reading import ROLES
 from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
@@ -308,7 +308,7 @@ def _is_named(memory: NamedMemory, runs: WordRuns) -> bool:
 
 
 def _speaks(memory: NamedMemory) -> bool:
-    return memory.id in person_ids(memory.name)
+    return memory.id.startswith(PERSON) and memory.id in person_ids(memory.name)
 
 
 def _given_name(name: str) -> str:

@@ -112,6 +112,11 @@ class RecordCache:
     def __len__(self) -> int:
         return len(self._kept)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether another record would take the place of one that is kept."""
+        return self.bytes + _KEPT_BYTES["memory"] > self.most_bytes
+
     def of(self, graph: str) -> GraphRecords:
         """The records of one graph."""
         return GraphRecords(self, graph)

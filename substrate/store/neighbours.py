@@ -7,7 +7,7 @@ Whether a link or memory holds at a moment is decided by its times, so an answer
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
@@ -140,6 +140,7 @@ class Neighbours:
         self._kind = kind_of(texts.around.name, values, texts.kind)
         self._own: dict[str, Neighbourhood] = {}
         self._holding: dict[str, list[NearLink]] = {}
+        self._rows: dict[RecordName, Row] = {}
 
     async def read(self, ids: Sequence[str], wanted: int) -> Mapping[str, Neighbourhood]:
         """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now."""
@@ -159,6 +160,14 @@ class Neighbours:
         if links is None:
             links = self._holding[name] = self._own[name].holding(self.now)
         return links
+
+    def keep_followed(self, links: Iterable[NearLink]) -> None:
+        """Keep the records of these links, of which some were passed over when they were read."""
+        if self._rows:
+            for near in links:
+                row = self._rows.pop(near.link, None)
+                if row is not None:
+                    self._records.link(row)
 
     def _find(self, name: str) -> Neighbourhood | None:
         found = self._own.get(name)
@@ -209,14 +218,22 @@ class Neighbours:
             self._reads.keep(self._kind, found, _LINK_BYTES * (1 + len(found.links)), about=name)
 
     def _near_link(self, row: Row) -> NearLink:
-        """What the present shows is open. The record of the link is kept too: it is shown if it is followed."""
+        """What the present shows is open. The record of the link is kept too, to be shown when it is followed.
+
+        Where no more records have room, only those are kept that are followed: of a large graph most never are.
+        """
         start, source = row[1], row[2]
         other, version, created, long, valid, invalid = row[_LINK_END:]
-        link = self._records.link(row[_LINK_START:_LINK_END]).row
+        link = row[_LINK_START:_LINK_END]
+        name = RecordName("link", link[_ID], link[_VERSION] or 1, link[_CREATED], END_OF_TIME)
+        if self._records.cache.is_full:
+            self._rows[name] = link
+        else:
+            self._records.link(link)
         return NearLink(
             source,
             other if source == start else start,
-            RecordName("link", link[_ID], link[_VERSION] or 1, link[_CREATED], END_OF_TIME),
+            name,
             RecordName("memory", other, version, created, END_OF_TIME, long),
             max(valid, link[_VALID]),
             min(invalid, link[_INVALID]),
