@@ -26,8 +26,8 @@ NOTED_EVERY_S: Final = 2.0
 LOOKED_EVERY_S: Final = 5.0
 LONGEST_WAIT_S: Final = 0.5
 """Upkeep waits so long at most for a moment without requests: then it does one more step of some milliseconds."""
-MANY_YOUNG: Final = 10_000
-"""So many objects, made since the last collection and kept, take two milliseconds to look through."""
+MANY_YOUNG: Final = 50_000
+"""So many objects, made since the last collection and kept, take some ten milliseconds to look through."""
 PAUSE_S: Final = 0.005
 """After an answer: the caller may have a next question at once."""
 SHARE: Final = 2.0
@@ -38,7 +38,7 @@ class Traffic:
     """The requests that this process answers now, and the graphs that requests have named lately.
 
     What answers leave in memory is looked through for garbage while there is no request: at its threshold the
-    collector would stop one for ten milliseconds or more.
+    collector would stop one for fifty milliseconds or more.
     """
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 type OnLoading = Callable[[Loading], None]
 
-GC_THRESHOLD = 50_000
+GC_THRESHOLD = 200_000
 NOTES_STORED_EVERY_S = 60.0
 """What was noted since is lost when this process is killed."""
 MIN_PAUSE_S, MAX_PAUSE_S = 0.5, 30.0
@@ -222,8 +222,8 @@ async def _store_notes(deps: Deps) -> None:
 def _tuned_gc() -> Iterator[None]:
     """Within the context, exclude all objects loaded so far from garbage collection, and collect less often.
 
-    A stream makes some thousand short-lived values without cycles; the usual threshold of 700 would stop the
-    service dozens of times for each.
+    A stream makes some thousand values without cycles: the usual threshold of 700 would stop the service dozens of
+    times for each. Of records that are kept for a while only, most are gone again before they are looked through.
     """
     before = gc.get_threshold()
     gc.freeze()
