@@ -184,7 +184,7 @@ def _language(code: str) -> QuestionLanguage:
     places = {name: _places(text, first=1 if name == "month" else 0) for name, text in words.items()}
     places["number"] = table["numbers"]
     night = [word for word, place in places["part"].items() if place == NIGHT]
-    choices = {name: _choice(map(re.escape, known)) for name, known in places.items()}
+    choices = {name: _choice(map(_escaped, known)) for name, known in places.items()}
     choices["number"] = f"{_NUMERALS}|{choices['number']}"
     choices["feast"] = "|".join(table["feasts"])
     choices["night"], choices["oneunit"] = _choice(night), choices["unit"]
@@ -244,6 +244,11 @@ def _cues(forms: Iterable[str], feasts: Iterable[str], places: Mapping[str, Mapp
 def _places(text: str, first: int) -> dict[str, int]:
     """The place of each word: groups stand between commas, words of one group have one place."""
     return {word: place for place, group in enumerate(text.split(","), first) for word in group.split()}
+
+
+def _escaped(word: str) -> str:
+    """A word as a pattern; one of several words keeps its blanks, for which any white space may stand."""
+    return re.escape(word).replace("\\ ", " ")
 
 
 def _choice(words: Any) -> str:

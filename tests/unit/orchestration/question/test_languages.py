@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.question.languages import NIGHT, UNITS, QuestionLanguage, languages, single_blanks
@@ -44,7 +44,6 @@ CASELESS = {each.code: re.compile(each.phrases.pattern, re.IGNORECASE) for each 
 @given(st.one_of([st.tuples(st.just(each), st.from_regex(CASELESS[each.code])) for each in languages()]))
 def test_a_look_at_small_letters_and_cues_hides_no_phrase(example: tuple[QuestionLanguage, str]) -> None:
     language, text = example
-    assume("\\" not in text)  # a number of several words is written so in the pattern
     assert [found.span() for found in CASELESS[language.code].finditer(text)] == [
         (phrase.start, phrase.end) for phrase in language.find_phrases(text)
     ]

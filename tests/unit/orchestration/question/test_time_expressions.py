@@ -37,6 +37,8 @@ def spans(text: str, now: datetime = NOW) -> list[tuple[str, str]]:
         ("Where were we last month?", "2023-06-01", "2023-07-01"),
         ("Where were we last year?", "2022-01-01", "2023-01-01"),
         ("What broke two weeks ago?", "2023-06-28", "2023-06-29"),
+        ("What broke a couple of weeks ago?", "2023-06-28", "2023-06-29"),
+        ("What broke a few days ago?", "2023-07-09", "2023-07-10"),
         ("What broke 3 days ago?", "2023-07-09", "2023-07-10"),
         ("What did I do last Saturday?", "2023-07-08", "2023-07-09"),
         ("How did Sunday go?", "2023-07-09", "2023-07-10"),
