@@ -34,6 +34,7 @@ from schemas.commands import Remember
 from schemas.errors import SubstrateError
 from schemas.memory import GraphKey, Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from substrate.connection.patience import LOAD_PATIENCE_S, patient
 from substrate.engine import append_log
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Adapter
@@ -82,7 +83,8 @@ async def measure(adapter: Adapter, world: World, tail: int, directory: Path) ->
     async with open_runtime(settings) as runtime:
         deps = runtime.deps
         begun = await _cpu(runtime)
-        await _fill(world, deps)
+        with patient(LOAD_PATIENCE_S):
+            await _fill(world, deps)
         per_memory = (await _cpu(runtime) - begun) * 1000 / world.nodes
         questions = _questions(world, deps.embedder.dimension)
         recall, search_ms = await _recall(world, questions, deps, graph)
