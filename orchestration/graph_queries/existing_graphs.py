@@ -144,7 +144,5 @@ async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
 
 async def _find_existing(graphs: Mapping[GraphKey, Graph], deps: Deps) -> dict[GraphKey, Stamp]:
     """The stamps of those of the graphs that exist, each opened, as they were read just now."""
-    absent = await deps.graphs.find_absent([graph.name for graph in graphs.values()])
-    present = {key: graph.name for key, graph in graphs.items() if graph.name not in absent}
-    stamps = await together(*map(deps.graphs.open, present.values()))
-    return {key: stamp for key, stamp in zip(present, stamps, strict=True) if stamp is not None}
+    stamps = await deps.graphs.open_existing([graph.name for graph in graphs.values()])
+    return {key: stamps[graph.name] for key, graph in graphs.items() if graph.name in stamps}

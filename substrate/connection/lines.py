@@ -1,4 +1,4 @@
-"""Connections that carry one command at a time each, taken from a list while they are free.
+"""Connections that carry one command each at a time, or some sent at once; taken from a list while they are free.
 
 The library's own client takes locks, a condition and several timers for each command: most of what a short query
 costs this process. Here a command has one timer. Connecting, packing and parsing are the library's.
@@ -7,11 +7,14 @@ costs this process. Here a command has one timer. Connecting, packing and parsin
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 import hiredis
 import redis.asyncio as redis
 from redis import exceptions as redis_errors
+
+type Command = Sequence[str | int | bytes]
 
 WAIT_S: Final = 5.0
 """How long a command waits for a free connection."""
@@ -29,8 +32,16 @@ class Lines:
         self._all: list[Any] = []
 
     async def send(self, *words: str | int | bytes) -> Any:
-        """The reply to a command. Raises as the library does: RedisError, OSError.
+        """The reply to a command. Raises as the library does: RedisError, OSError."""
+        [reply] = await self.send_together(words)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
+    async def send_together(self, *commands: Command) -> list[Any]:
+        """The replies to commands that are sent at once; an error of the server stands in the place of a reply.
+
+        The answer to all may take as long as that to one. Raises RedisError or OSError when no answer came.
         What was cancelled, or came too late, costs the connection: its reply would be taken for the next one's.
         """
         if self._free_places.locked():
@@ -40,12 +51,15 @@ class Lines:
         line = self._free.pop() if self._free else self._new()
         try:
             async with asyncio.timeout(self._answer_s):
-                reply = await _exchange(line, words)
+                replies = await _exchange(line, commands)
         finally:
             self._free.append(line)
             self._free_places.release()
-        read = self._read_as.get(words[0])
-        return reply if read is None else read(reply)
+        return [self._read(words[0], reply) for words, reply in zip(commands, replies, strict=True)]
+
+    def _read(self, name: Any, reply: Any) -> Any:
+        read = self._read_as.get(name)
+        return reply if read is None or isinstance(reply, Exception) else read(reply)
 
     async def _wait(self) -> None:
         try:
@@ -66,17 +80,24 @@ class Lines:
             await line.disconnect()
 
 
-async def _exchange(line: Any, words: tuple[str | int | bytes, ...]) -> Any:
+async def _exchange(line: Any, commands: Sequence[Command]) -> list[Any]:
     if not line.is_connected:
         await line.connect()
     elif await _is_spent(line):
         await line.disconnect()
         await line.connect()
-    await line.send_packed_command(_pack(words), check_health=False)
-    return await line.read_response()
+    await line.send_packed_command([_pack(words) for words in commands], check_health=False)
+    return [await _reply(line) for _ in commands]
 
 
-def _pack(words: tuple[str | int | bytes, ...]) -> bytes:
+async def _reply(line: Any) -> Any:
+    try:
+        return await line.read_response()
+    except redis_errors.ResponseError as error:
+        return error
+
+
+def _pack(words: Command) -> bytes:
     """The bytes of a command; its name may have several words."""
     name, *others = words
     packed: bytes = hiredis.pack_command((*str(name).split(), *others))  # type: ignore[arg-type]

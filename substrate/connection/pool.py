@@ -27,7 +27,7 @@ from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaus
 from substrate.connection.graph_vectors import GraphVectors
 from substrate.connection.kept_answers import KeptAnswers
 from substrate.connection.kept_reads import KeptReads
-from substrate.connection.lines import Lines
+from substrate.connection.lines import Command, Lines
 from substrate.connection.parameters import typed_row
 from substrate.connection.patience import NO_ANSWER, NOT_DONE, patiently
 from substrate.connection.record_cache import RecordCache
@@ -35,7 +35,6 @@ from substrate.connection.turns import ActiveTenants, Turns
 from substrate.cypher.query import Query
 
 type Row = Sequence[Any]
-type Command = Sequence[str | int | bytes]
 
 MAX_CONNECTIONS = 32
 READS_AT_ONCE: Final = 8
@@ -151,11 +150,7 @@ class Connection:
 
         `name` is what they are called. An error stands in the place of the reply of a command that failed.
         """
-
-        async def send(*commands: Command) -> list[Any]:
-            return await self._send_together(commands, self._client)
-
-        work = partial(self._run, name, commands, send)
+        work = partial(self._run, name, commands, self._lines.send_together)
         replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER)
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
             if isinstance(reply, Exception):
@@ -208,7 +203,7 @@ class Connection:
         refused: list[tuple[Command, Exception]] = []
 
         async def send(*commands: Command) -> Any:
-            *before, reply = await self._send_together(commands)
+            *before, reply = await self._writing_lines.send_together(*commands)
             refused[:] = [pair for pair in zip(first, before, strict=True) if isinstance(pair[1], Exception)]
             if isinstance(reply, Exception):
                 raise reply
@@ -243,7 +238,7 @@ class Connection:
         """
 
         async def send(*commands: Command) -> list[Any]:
-            replies = await self._send_together(commands)
+            replies = await self._writing_lines.send_together(*commands)
             for reply in replies:
                 if isinstance(reply, Exception):
                     raise reply
@@ -254,14 +249,6 @@ class Connection:
         name = str(commands[0][0])
         in_turn = partial(self.writes.run, partial(self._write_when_allowed, name, commands, send))
         replies: list[Any] = await patiently(in_turn, NOT_DONE)
-        return replies
-
-    async def _send_together(self, commands: Sequence[Command], client: Any = None) -> list[Any]:
-        """The replies, or errors, of commands that are sent at once."""
-        async with (client or self._writing).pipeline(transaction=False) as pipeline:
-            for words in commands:
-                pipeline.execute_command(*words)
-            replies: list[Any] = await pipeline.execute(raise_on_error=False)
         return replies
 
     async def _write_when_allowed(

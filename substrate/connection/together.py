@@ -22,9 +22,12 @@ async def together(*works: Work[Any]) -> Any:
         return [await works[0]]
     loop = asyncio.get_running_loop()
     tasks = [asyncio.Task(work, loop=loop, eager_start=True) for work in works]
-    if all(_has_result(task) for task in tasks):
-        return [task.result() for task in tasks]
-    return list(await asyncio.gather(*tasks))
+    lacking = [task for task in tasks if not _has_result(task)]
+    if len(lacking) > 1:
+        return list(await asyncio.gather(*tasks))
+    for task in lacking:
+        await task  # a gathering wakes a turn of the loop later
+    return [task.result() for task in tasks]
 
 
 def _has_result(task: asyncio.Task[Any]) -> bool:

@@ -128,26 +128,35 @@ class Turns:
             return await work()
         tenant = TENANT.get()
         await self._wait_for_turn(tenant)
-        task = asyncio.Task(self._work_and_end(tenant, work), loop=asyncio.get_running_loop(), eager_start=True)
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Result] = loop.create_future()
+        task = asyncio.Task(self._work_and_end(tenant, work, answered), loop=loop, eager_start=True)
         if task.done():
-            return task.result()
-        self._tasks.add(task)
-        task.add_done_callback(self._task_done)
-        return await asyncio.shield(task)
+            self._task_done(task)
+        else:
+            self._tasks.add(task)
+            task.add_done_callback(self._task_done)
+        return await answered
 
     def _task_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        # Retrieve the exception, or asyncio reports it when the caller was cancelled.
+        # Retrieve the exception, or asyncio reports it: the caller has it from elsewhere.
         if not task.cancelled():
             task.exception()
 
     async def _work_and_end[Result](
-        self, tenant: Tenant, work: Callable[[], Coroutine[Any, Any, Result]]
-    ) -> Result:
+        self, tenant: Tenant, work: Callable[[], Coroutine[Any, Any, Result]], answered: asyncio.Future[Result]
+    ) -> None:
+        """It answers by itself: a caller that waits for the end of the task wakes a turn of the loop later."""
         _HELD.set((*_HELD.get(), self))  # in the task's own context
         begun = self._active.clock()
         try:
-            return await work()
+            result = await work()
+            if not answered.done():
+                answered.set_result(result)
+        except BaseException as error:
+            _fail(answered, error)
+            raise
         finally:
             self._rest_and_end(tenant, self._active.clock() - begun)
 
@@ -246,6 +255,15 @@ class Turns:
             del queues[tenant.citizen]
         if not queues:
             del self._waiting[tenant.key]
+
+
+def _fail(answered: asyncio.Future[Any], error: BaseException) -> None:
+    if answered.done():
+        return
+    if isinstance(error, asyncio.CancelledError):
+        answered.cancel()
+    else:
+        answered.set_exception(error)
 
 
 def _decrement[Name](counts: Counter[Name], name: Name) -> None:

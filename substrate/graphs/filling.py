@@ -12,7 +12,7 @@ from substrate.graphs.graph import Graph
 from substrate.likeness import elements
 from substrate.likeness.elements import Role, Vector
 from substrate.likeness.port import sets_of
-from substrate.likeness.vector_sets import VectorSets, read_states
+from substrate.likeness.vector_sets import SetState, VectorSets, read_states
 
 ROWS: Final = 100
 """Vectors of one page."""
@@ -94,10 +94,18 @@ async def are_complete(graph: Graph, dimension: int) -> bool:
         states = read_states(told)
         if not all(state.is_whole and state.dimension == dimension for state in states):
             return False
-        [[*wanted]] = counts[1]
-        if all(state.held >= int(count or 0) for state, count in zip(states, wanted, strict=True)):
+        if have_all(states, counts, dimension):
             return True
     return False
+
+
+def have_all(states: Sequence[SetState], counts: Sequence[Any], dimension: int) -> bool:
+    """True when the sets are whole, and have as many vectors as the reply to a query counted."""
+    [[*wanted]] = counts[1]
+    return all(
+        state.is_whole and state.dimension == dimension and state.held >= int(count or 0)
+        for state, count in zip(states, wanted, strict=True)
+    )
 
 
 async def count_present(graph: Graph) -> int:

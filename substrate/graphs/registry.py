@@ -15,12 +15,15 @@ from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
+from substrate.connection.together import together
 from substrate.cypher import schema as cypher
 from substrate.graphs import filling, migrations
 from substrate.graphs import indexes as indexing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import CITIZEN_PREFIX, COLLECTIVE_PREFIX, DEFAULT_COLLECTIVE, graph_name
 from substrate.likeness import vector_sets
+from substrate.likeness.port import Role, sets_of
+from substrate.likeness.vector_sets import read_states
 
 SETS: Final = "sets"
 INDEX: Final = "index"
@@ -86,6 +89,37 @@ async def read_stamp(graph: Graph) -> Stamp | None:
     return Stamp._make(rows[0]) if rows else None
 
 
+class Told(NamedTuple):
+    """What a graph told of itself when it was looked at; what it did not tell has to be asked.
+
+    `is_ready`: its indexes are operational. `is_whole`: its vector sets, where they were thought to be, lack
+    nothing.
+    """
+
+    stamp: Stamp | None
+    is_ready: bool = False
+    is_whole: bool = False
+
+
+async def _look_at(graph: Graph, dimension: int, *, is_first: bool) -> Told:
+    """Ask in one round trip for what is usually needed to open a graph. `is_first`: more on the first look."""
+    queries = (cypher.READ_STAMP, cypher.UNREADY, filling.MOST_VECTORS) if is_first else (cypher.READ_STAMP,)
+    sets = sets_of(graph.connection, graph.name) if dimension else None
+    commands = [graph.connection.reading(graph.name, query) for query in queries]
+    commands += sets.inquiries() if sets is not None else []
+    stamps, *told = await graph.connection.read_together("read_stamp", commands)
+    if isinstance(stamps, Exception):
+        return Told(None if isinstance(stamps, GraphMissing) else await read_stamp(graph))
+    stamp = Stamp._make(stamps[1][0]) if stamps[1] else None
+    if any(isinstance(reply, Exception) for reply in told):
+        return Told(stamp)
+    states = read_states(told[-3 * len(Role) :]) if sets is not None else []
+    if not is_first:
+        return Told(stamp, is_whole=all(state.is_whole for state in states))
+    building, counts = told[:2]
+    return Told(stamp, not building[1], sets is None or filling.have_all(states, counts, dimension))
+
+
 def note_adapter(connection: Connection, name: str, stamp: Stamp) -> None:
     """Remember by the stamp which adapter of likeness a graph uses."""
     connection.vectors.use(name, indexed=stamp.likeness == INDEX)
@@ -136,15 +170,25 @@ class Graphs:
         """
         return self.is_open(name) or await self.open(name) is not None
 
-    async def find_absent(self, names: Sequence[str]) -> set[str]:
-        """Those of the names that no graph had when they were looked for before, nor now; none of a citizen."""
-        known = [name for name in names if name in self._absent]
-        if not known:
-            return set()
-        if not await self._count_existing(known):
-            return set(known)
-        self._absent.difference_update(known)  # `open` finds out which of them
-        return set()
+    async def open_existing(self, names: Sequence[str]) -> dict[str, Stamp]:
+        """The stamps, as they are now, of those of the graphs that exist. Raises as `open` does.
+
+        Those that did not exist when they were opened before are first looked for by name, all at once.
+        """
+        before = [name for name in names if name in self._absent]
+        others = [name for name in names if name not in self._absent]
+        appeared, opened = await together(self._open_appeared(before), self._open_each(others))
+        return appeared | opened
+
+    async def _open_appeared(self, names: Sequence[str]) -> dict[str, Stamp]:
+        if not names or not await self._count_existing(names):
+            return {}
+        self._absent.difference_update(names)
+        return await self._open_each(names)  # it finds out which of them
+
+    async def _open_each(self, names: Sequence[str]) -> dict[str, Stamp]:
+        stamps = await together(*map(self.open, names))
+        return {name: stamp for name, stamp in zip(names, stamps, strict=True) if stamp is not None}
 
     async def _count_existing(self, names: Sequence[str]) -> int:
         try:
@@ -158,22 +202,26 @@ class Graphs:
         Migrates a graph of an older release. Raises StoreMisfit when the graph has other embeddings, or the schema
         of a newer release.
         """
-        stamp = await read_stamp(Graph(self.connection, name))
+        graph, place = Graph(self.connection, name), self.connection.vectors.of(name)
+        told = await _look_at(graph, self.dimension, is_first=(name, place.generation) not in self._operational)
+        stamp = told.stamp
         if stamp is None:
             self._note_absent(name)
             return None
         if stamp.schema_version != cypher.SCHEMA_VERSION:
             migrating = self._migrating.setdefault(name, asyncio.Lock())
             async with migrating:
-                await migrations.migrate(Graph(self.connection, name), stamp.schema_version)
-            stamp = await read_stamp(Graph(self.connection, name)) or stamp
+                await migrations.migrate(graph, stamp.schema_version)
+            stamp = await read_stamp(graph) or stamp
+            told = Told(stamp)
         generation = self._generation(name, stamp)
         self.connection.vectors.use(name, generation=generation)
         note_adapter(self.connection, name, stamp)
         is_first = (name, generation) not in self._operational
-        if is_first:
+        if is_first and not told.is_ready:
             await self.wait_operational(name)
-        await self._see_to_sets(Graph(self.connection, name), is_first=is_first)
+        is_whole = told.is_whole and self.connection.vectors.of(name) == place
+        await self._see_to_sets(graph, is_first=is_first, is_whole=is_whole)
         self._note_operational(name)
         self._note_open(name)
         return stamp
@@ -185,15 +233,18 @@ class Graphs:
             self._absent.clear()
         self._absent.add(name)
 
-    async def _see_to_sets(self, graph: Graph, *, is_first: bool) -> None:
+    async def _see_to_sets(self, graph: Graph, *, is_first: bool, is_whole: bool) -> None:
         """Have the vector sets of a graph filled if they lack vectors: small ones at once, else in the background.
 
-        Until then all its vectors are compared.
+        Until then all its vectors are compared. `is_whole`: it is known already that they lack none.
         """
         if not self.dimension or graph.name in self._filling:
             return
-        whole = filling.are_complete(graph, self.dimension) if is_first else filling.are_whole(graph)
-        partial = not await whole
+        if not is_whole and is_first:
+            is_whole = await filling.are_complete(graph, self.dimension)
+        elif not is_whole:
+            is_whole = await filling.are_whole(graph)
+        partial = not is_whole
         self.connection.vectors.use(graph.name, partial=partial)
         if not partial:
             return

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from schemas.errors import Fault
-from substrate.connection.pool import Command, Connection
+from substrate.connection.lines import Command
+from substrate.connection.pool import Connection
 from substrate.likeness import elements
 from substrate.likeness.elements import Near, Role, Search, Vector, join_name
 from substrate.likeness.vector_index import ExactScan, VectorIndex

@@ -7,12 +7,12 @@ search returns and the sweep removes. The graph keeps every vector too, so a set
 from __future__ import annotations
 
 import secrets
-from asyncio import gather
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import Fault
-from substrate.connection.pool import Command, Connection
+from substrate.connection.lines import Command
+from substrate.connection.pool import Connection
 from substrate.likeness.elements import (
     AFTER_SEPARATOR,
     GENERATIONS,
@@ -103,13 +103,11 @@ class VectorSets(NamedTuple):
 
     async def are_whole(self) -> bool:
         """True when each set has had every vector of its role, and none was lost since."""
-        try:
-            found = await gather(
-                *(self.connection.search_vectors("VISMEMBER", self.key(role), WHOLE) for role in Role)
-            )
-        except Fault:
-            return False
-        return all(map(int, found))
+        return all(state.is_whole for state in await self.states())
+
+    async def states(self) -> list[SetState]:
+        """What the set of each role tells of itself."""
+        return read_states(await self.connection.read_together("VISMEMBER", self.inquiries()))
 
     def inquiries(self) -> list[Command]:
         """The commands that ask the set of each role for its state; `read_states` reads their replies."""

@@ -18,7 +18,8 @@ from typing import Final, Literal, NamedTuple
 import orjson
 
 from substrate.connection.errors import GraphMissing
-from substrate.connection.pool import Command, Connection
+from substrate.connection.lines import Command
+from substrate.connection.pool import Connection
 from substrate.engine.append_log import DELETIONS
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.graph import Graph

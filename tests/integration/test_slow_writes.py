@@ -21,8 +21,9 @@ from schemas.memory import Level
 from substrate.connection import batch_sizes
 from substrate.connection.batch_sizes import BatchSizes
 from substrate.connection.errors import ConnectionLost
+from substrate.connection.lines import Command
 from substrate.connection.patience import LOAD_PATIENCE_S, patient
-from substrate.connection.pool import Command, Row
+from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import reader

@@ -18,7 +18,7 @@ SLOW_S = 0.05
 
 
 class Server:
-    """Answers a command with its last word; `slow` after a while, `leave` not at all."""
+    """Answers a command with its last word; `slow` after a while, `refuse` by an error, `leave` not at all."""
 
     def __init__(self) -> None:
         self.connections: list[asyncio.StreamWriter] = []
@@ -32,7 +32,10 @@ class Server:
                 if not words or words[-1] == b"leave":
                     break
                 await asyncio.sleep(SLOW_S if b"slow" in words else 0)
-                writer.write(b"$%d\r\n%s\r\n" % (len(words[-1]), words[-1]))
+                if words[-1] == b"refuse":
+                    writer.write(b"-ERR refused\r\n")
+                else:
+                    writer.write(b"$%d\r\n%s\r\n" % (len(words[-1]), words[-1]))
         writer.close()
 
     async def _word(self, reader: asyncio.StreamReader) -> bytes:
@@ -55,6 +58,32 @@ async def test_commands_one_after_another_share_a_line(tmp_path: Path) -> None:
     async with opened(tmp_path) as (server, own):
         assert [await own.send("ECHO", word) for word in ("a", "é", "c")] == ["a", "é", "c"]
         assert len(server.connections) == 1
+
+
+async def test_commands_sent_at_once_have_each_its_own_reply_or_error(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (server, own):
+        first, refused, last = await own.send_together(("ECHO", "a"), ("ECHO", "refuse"), ("ECHO", "c"))
+        assert (first, last) == ("a", "c")
+        assert isinstance(refused, redis_errors.ResponseError)
+        with pytest.raises(redis_errors.ResponseError, match="refused"):
+            await own.send("ECHO", "refuse")
+        assert await own.send("ECHO", "d") == "d"
+        assert len(server.connections) == 1
+
+
+@pytest.mark.parametrize("answer_s", [SLOW_S / 2, 5.0])
+async def test_of_commands_sent_at_once_no_reply_is_left_to_the_next(tmp_path: Path, answer_s: float) -> None:
+    async with opened(tmp_path, most=1, answer_s=answer_s) as (_, own):
+        sent = asyncio.create_task(own.send_together(("ECHO", "a"), ("ECHO", "slow", "b"), ("ECHO", "c")))
+        if answer_s > SLOW_S:
+            await asyncio.sleep(SLOW_S / 2)
+            sent.cancel()
+        with pytest.raises((asyncio.CancelledError, TimeoutError)):
+            await sent
+        assert await own.send("ECHO", "yours") == "yours"
+        with pytest.raises(redis_errors.ConnectionError):
+            await own.send_together(("ECHO", "a"), ("ECHO", "leave"))
+        assert await own.send("ECHO", "yours too") == "yours too"
 
 
 async def test_there_are_no_more_lines_than_allowed(tmp_path: Path) -> None:

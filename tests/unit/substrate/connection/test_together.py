@@ -33,6 +33,18 @@ async def test_what_waits_for_nothing_is_done_at_once() -> None:
     assert not turned
 
 
+@pytest.mark.parametrize("others", [(), (0,), (9,)], ids=["alone", "beside one at its end", "beside another"])
+async def test_who_is_cancelled_cancels_what_goes_on(others: tuple[int, ...]) -> None:
+    done: list[int] = []
+    caller = asyncio.create_task(together(*(after(turns, turns, done) for turns in (9, *others))))
+    await asyncio.sleep(0)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    await asyncio.sleep(0.01)
+    assert 9 not in done
+
+
 @pytest.mark.parametrize("turns", [0, 1])
 async def test_the_first_error_is_raised_and_the_others_go_on(turns: int) -> None:
     done: list[int] = []

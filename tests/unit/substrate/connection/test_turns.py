@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -215,6 +216,29 @@ async def test_work_that_has_started_holds_its_turn_to_the_end_though_its_caller
     assert (leaver.cancelled(), one.begun) == (True, [EVE])
     await drained(one, [last])
     assert one.begun == [EVE, ADA]
+
+
+@pytest.mark.parametrize("settled_before", [True, False], ids=["while it works", "before it wakes"])
+async def test_work_that_fails_after_its_caller_was_cancelled_is_reported_to_nobody(settled_before: bool) -> None:
+    turns, fail, reported = Turns(1, 1, ActiveTenants(Clock())), asyncio.Event(), list[object]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+
+    async def fails() -> None:
+        await fail.wait()
+        if not settled_before:
+            asyncio.get_running_loop().call_soon(caller.cancel)
+        raise ValueError("no")
+
+    caller = asyncio.create_task(turns.run(fails))
+    await settled()
+    if settled_before:
+        caller.cancel()
+        await settled()
+    fail.set()
+    await settled()
+    assert (caller.cancelled(), turns.held) == (True, 0)
+    gc.collect()
+    assert not reported
 
 
 async def test_a_query_within_a_turn_needs_no_second_turn() -> None:
