@@ -20,7 +20,7 @@ from substrate.store import archive
 from substrate.store.archive import PAST_STATE, STATE_LABELS, VECTORS, PastRecord, StoredLink, StoredNode, Trace
 from substrate.store.predictions import UNANSWERED
 
-TRIES: Final = 3
+TRIES: Final = 10
 
 
 async def export(
