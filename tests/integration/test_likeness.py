@@ -81,6 +81,25 @@ async def marked(deps: Deps, citizen: str) -> set[tuple[str, str]]:
     return {(near.owner, near.key) for near in found}
 
 
+async def test_a_graph_with_whole_sets_is_opened_in_one_round_trip(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deps.connection, "missing", deps.connection.missing)  # other `Graphs` take it over
+    await told(deps, fresh_citizen)
+    sent: list[str] = []
+    name, own = graph_of(deps, fresh_citizen).name, adapted(deps, "sets").graphs
+    run = deps.connection._run
+
+    async def counted(command: str, *others: Any) -> Any:
+        sent.append(command)
+        return await run(command, *others)
+
+    monkeypatch.setattr(deps.connection, "_run", counted)
+    for times in (1, 2):
+        assert await own.open(name) is not None
+        assert len(sent) == times
+
+
 async def test_both_adapters_answer_alike_about_now_and_then(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
