@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, Request
 
@@ -20,6 +20,9 @@ from substrate.engine.data_directory import space_notes
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE
 from substrate.graphs.registry import Graphs
+
+NEW_GRAPH_S: Final = 0.25
+"""Within so long the indexes of a graph that is being made are operational: the service is ready meanwhile."""
 
 router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
 
@@ -60,8 +63,10 @@ async def _readiness(runtime: Runtime) -> Ready:
     if runtime.engine is not None:
         await _check_damage(runtime.engine)
     ping_ms = await deps.connection.ping()
-    names = await deps.graphs.existing()
-    faults = [fault for name in names for fault in await _unready_indexes(deps.graphs, name)]
+    names, faults = await _look_at_indexes(deps.graphs)
+    if faults:
+        await asyncio.sleep(NEW_GRAPH_S)
+        names, faults = await _look_at_indexes(deps.graphs)
     if faults:
         raise Unavailable("indexes are still being built", remedy="Try again in a moment.", faults=faults)
     return Ready(
@@ -72,6 +77,12 @@ async def _readiness(runtime: Runtime) -> Ready:
         dimension=deps.embedder.dimension,
         notes=() if runtime.engine is None else space_notes(runtime.engine.directory),
     )
+
+
+async def _look_at_indexes(graphs: Graphs) -> tuple[list[str], list[str]]:
+    """The names of all graphs, and what is not operational yet."""
+    names = await graphs.existing()
+    return names, [fault for name in names for fault in await _unready_indexes(graphs, name)]
 
 
 async def _check_damage(engine: EmbeddedEngine) -> None:
