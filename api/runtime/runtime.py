@@ -52,15 +52,14 @@ class Runtime(NamedTuple):
     keeper: MirrorKeeper | None = None
 
     async def moment(self) -> Instant:
-        """The moment of a write or a question, by the clock of the engine's host: an embedded one is on this."""
-        return await self.deps.connection.now() if self.engine is None else now()
+        """The moment of a write or a question, by the clock of the engine's host."""
+        return await self.deps.connection.now()
 
 
 def now() -> Instant:
     """The clock of this process, in microseconds since 1970: for the expiry of keys, and for measurements.
 
-    Writes and questions take their moment from the engine's host (`Runtime.moment`), so that two services agree on
-    it.
+    Writes and questions take their moment from the engine (`Connection.now`), so that two services agree on it.
     """
     return time.time_ns() // 1000
 
