@@ -30,6 +30,7 @@ from orchestration.ranking.confidence import (
     weigh_stems,
 )
 from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.texts import ReadText
 from schemas.memory import GraphKey
 from tests.builders import N1, stored_row
 
@@ -165,7 +166,14 @@ def test_the_probability_is_that_of_a_logistic_regression() -> None:
 
 texts = st.text(max_size=300)
 hits = st.lists(
-    st.builds(Hit, texts, st.none() | st.floats(-1, 1), st.sampled_from(("", "user", "maria"))), max_size=5
+    st.builds(
+        Hit,
+        texts,
+        st.none() | st.floats(-1, 1),
+        st.sampled_from(("", "user", "maria")),
+        read=st.none() | texts.map(ReadText),
+    ),
+    max_size=5,
 )
 
 

@@ -64,3 +64,16 @@ def test_a_clause_holds_no_stem_that_its_text_does_not_hold(
     roots = {stem(word, language) for each in asked for word in words(each)}
     held = set(count_held(text, roots, language))
     assert all(held.issuperset(count_held(clause, roots, language)) for clause in text.clauses)
+
+
+TEXTS = st.text(max_size=40) | st.lists(WORDS | BREAKS).map("".join)
+
+
+@given(TEXTS, TEXTS, TEXTS, st.sampled_from(["en", "de", "ja"]))
+def test_the_first_question_finds_in_a_text_what_later_ones_count(
+    name: str, description: str, asked: str, language: str
+) -> None:
+    lexical = told_by(a_memory("m", name=name, description=description)).lexical
+    roots = stems(asked, language)
+    first, later = (dict(count_held(lexical, roots, language)) for _ in range(2))
+    assert first == later
