@@ -13,7 +13,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -43,6 +43,9 @@ def word_finder(characters: str) -> Callable[[str], list[str]]:
 
 _WORD = re.compile(r"\w+")
 _SPACED = _spacing(_WORD)
+_BETWEEN = "\x1f"
+"""Between texts that are read together; no text holds it."""
+_SPACED_APART = _spacing(re.compile(rf"[\w{_BETWEEN}]"))
 _PLAIN = re.compile(r"[\x20-\x5b\x5d-\x7e\n\r\t]*\Z")
 _UNSPACED_SCRIPTS = (
     "\u3005-\u3007\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"
@@ -124,6 +127,21 @@ def has_unspaced(text: str) -> bool:
 def words(text: str) -> list[str]:
     """The words of a text in normal form, in order; of a run without blanks its pairs of characters."""
     return _find_words(text, ends=False)
+
+
+def flat_text(text: str) -> str:
+    """The words of a text with one blank before, between and after them."""
+    return f" {' '.join(words(text))} "
+
+
+def flat_texts(texts: Sequence[str]) -> list[str]:
+    """The same of many texts, which takes a third of the time."""
+    plain = [text for text in texts if text.isascii()]
+    parts = _BETWEEN.join(plain).translate(_SPACED_APART).split(_BETWEEN) if plain else []
+    if len(parts) != len(plain):  # one of them holds what should stand between them
+        return list(map(flat_text, texts))
+    flat = (f" {' '.join(part.split())} " for part in parts)
+    return [next(flat) if text.isascii() else flat_text(text) for text in texts]
 
 
 def indexed_words(text: str) -> list[str]:

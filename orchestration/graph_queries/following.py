@@ -23,6 +23,8 @@ from substrate.store.search import SCORE, THIN_NAME, FoundRow
 
 AHEAD = 6
 """So many memories between are looked at together for a second link: the strongest may be hubs."""
+SPARE = 2
+"""Where only few links of a memory are read, so many more than are followed: some lead to hubs, or back."""
 
 
 class Found(NamedTuple):
@@ -56,27 +58,29 @@ async def follow(target: GraphTarget, searches: Sequence[Found]) -> list[list[Ro
     for place, search in enumerate(searches):
         groups.setdefault(repr([search.values[name] for name in EVERY_MEMORY]), []).append(place)
     steps = [Steps() for _ in searches]
+    read: dict[RecordName, Row] = {}
     for places in groups.values():
-        values = searches[places[0]].values
-        neighbours = Neighbours(target.graph, target.reads, values, values["valid_from"])
+        neighbours = Neighbours(target, searches[places[0]].values)
         for place, taken in zip(places, await _walk(neighbours, [searches[each] for each in places]), strict=True):
-            neighbours.keep_followed(chain(*taken))
             steps[place] = taken
-    return await _rows(target, searches, steps)
+        read |= neighbours.rows
+    return await _rows(target, searches, steps, read=read)
 
 
 async def _rows(
     target: GraphTarget,
     searches: Sequence[Found],
     steps: Sequence[Steps],
+    *,
+    read: Mapping[RecordName, Row],
     is_shown: Callable[[Record], bool] | None = None,
 ) -> list[list[Row]]:
-    """The rows of each search, then those of its steps; `is_shown`: of these only some memories."""
+    """The rows of each search, then those of its steps. `read`: rows of links. `is_shown`: only some memories."""
     names = [search.names() for search in searches]
     near = [each for taken in steps for links in taken for each in links]
     wanted = chain(*names, (each.other for each in near))
     ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target.graph, wanted, ends)
+    memories, links = await read_both(target.graph, wanted, ends, read=read, keep=not target.is_large)
     shown = memories
     if is_shown is not None:
         shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
@@ -96,13 +100,16 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
     Links are chosen before it is asked whether the memory at the other end may be shown beside the answer.
     """
     values = searches[0].values
-    neighbours = Neighbours(target.graph, target.reads, values, values["valid_from"], texts=EVERY)
+    neighbours = Neighbours(target, values, texts=EVERY)
     ids = [name for search in searches for name in search.ids("expanded")]
     if ids:
-        await neighbours.read(ids, values["first_hop"])
+        await neighbours.read(ids, values["first_hop"], values["first_hop"])
     steps = [Steps(_steps_beside(search, neighbours)) for search in searches]
-    neighbours.keep_followed(chain.from_iterable(taken.first for taken in steps))
-    return await _rows(target, searches, steps, lambda memory: _is_shown_beside(memory, values))
+
+    def is_shown(memory: Record) -> bool:
+        return _is_shown_beside(memory, values)
+
+    return await _rows(target, searches, steps, read=neighbours.rows, is_shown=is_shown)
 
 
 def _steps_beside(search: Found, neighbours: Neighbours) -> list[NearLink]:
@@ -143,10 +150,11 @@ def _step_rows(
 async def _walk(neighbours: Neighbours, searches: Sequence[Found]) -> list[Steps]:
     """The steps of each search: one link from its first starts, two from the very first."""
     first = max(search.values["first_hop"] for search in searches)
+    most = max(search.values["second_starts"] for search in searches)
     ids = [name for search in searches for limit in ("expanded", "far") for name in search.ids(limit)]
     if not ids:
         return [Steps() for _ in searches]
-    around = await neighbours.read(ids, first)
+    around = await neighbours.read(ids, first, max(first, most + SPARE))
     between = _Between(neighbours, around)
     for search in searches:
         between.begin_at(search)
@@ -171,18 +179,41 @@ class _Between:
     def __init__(self, neighbours: Neighbours, around: Mapping[str, Neighbourhood]) -> None:
         self._neighbours, self._around = neighbours, around
         self._wanted: dict[tuple[str, int], int] = {}
+        self._onward = 0
 
     def begin_at(self, search: Found) -> None:
         """Look for what is two links away from the first starts of a search."""
+        self._onward = max(self._onward, search.values["second_hop"])
         for name, times in Counter(search.ids("far")).items():
             if not self._around[name].is_hub:
                 most = search.values["second_starts"]
                 self._wanted[name, times] = max(most, self._wanted.get((name, times), 0))
 
     async def choose(self) -> None:
-        """Read the neighbourhoods of memories between until it is known which are chosen."""
-        while unknown := list(dict.fromkeys(each for wanted in self._wanted for each in self._unknown(*wanted))):
-            await self._neighbours.read(unknown, 0)
+        """Read the neighbourhoods of memories between until it is known which are chosen, and their links."""
+        while True:
+            unknown = dict.fromkeys(each for wanted in self._wanted for each in self._unknown(*wanted))
+            if unknown:
+                await self._neighbours.read(list(unknown), 0, self._onward + 1)
+                continue
+            cut = dict.fromkeys(each for wanted in self._wanted for each in self._cut(*wanted))
+            if not cut:
+                return
+            await self._neighbours.read_whole(list(cut))
+
+    def _cut(self, name: str, times: int) -> Iterator[str]:
+        """Of which memories more links have to be read: of the start, or of those between."""
+        most = self._wanted[name, times]
+        chosen = self._chosen(name, times, most)
+        if self._around[name].is_cut and len(chosen) < most:
+            yield name
+        for other in dict.fromkeys(chosen):
+            if self._around[other].is_cut and len(self._onward_from(other, name)) < self._onward:
+                yield other
+
+    def _onward_from(self, between: str, start: str) -> list[NearLink]:
+        """The links of a memory between that do not lead back."""
+        return [near for near in self._neighbours.holding(between) if near.other.id != start]
 
     def _unknown(self, name: str, times: int) -> list[str]:
         """The next memories between of which it must be known whether they are hubs."""
@@ -199,10 +230,10 @@ class _Between:
         return unknown
 
     def _chosen(self, name: str, times: int, most: int) -> list[str]:
-        """The ids of the memories between, each once: those of the strongest `most` links."""
+        """The ids of the memories between: those of the strongest `most` links."""
         links = (near for near in self._neighbours.holding(name) for _ in range(times))
         uncrowded = (near.other.id for near in links if not self._around[near.other.id].is_hub)
-        return list(dict.fromkeys(islice(uncrowded, most)))
+        return list(islice(uncrowded, most))
 
     def steps(self, search: Found) -> list[NearLink]:
         """The second links of a search."""
@@ -210,7 +241,6 @@ class _Between:
         steps: list[NearLink] = []
         for name, times in Counter(search.ids("far")).items():
             if not self._around[name].is_hub:
-                for other in self._chosen(name, times, most):
-                    links = self._neighbours.holding(other)
-                    steps += [near for near in links if near.other.id != name][:onward]
+                for other in dict.fromkeys(self._chosen(name, times, most)):
+                    steps += self._onward_from(other, name)[:onward]
         return steps

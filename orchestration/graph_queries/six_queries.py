@@ -142,7 +142,7 @@ def build_queries(
     shared = shared_values(intention, view.scope)
     requests = []
     for level, lexicon in lexicons.items():
-        target = view.targets[level]
+        target = view.targets[level].with_memories(lexicon.memories)
         if embedding:
             values = {**shared, "embedding": list(embedding)}
             requests.append(build_vector_query(target, lexicon, values, reach, fewest=fewest.get(level)))

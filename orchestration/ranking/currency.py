@@ -8,7 +8,7 @@ tells how it is now.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.question.answer_kind import AskedKind
@@ -108,14 +108,14 @@ def fold_duplicates(
     known_to = min(candidates.known_to, END_OF_TIME)
     memories = candidates.memories
     kept: list[Score] = []
-    first: dict[tuple[str, str], Key] = {}
+    first: dict[tuple[Hashable, str], Key] = {}
     others: defaultdict[Key, list[str]] = defaultdict(list)
     linked: frozenset[tuple[GraphKey, str, str]] | None = None
     for score in order:
         key = score.key
         told = told_by(memories[key])
-        said = told.said if told.speaks(known_to) else ""
-        best = key if not said else first.setdefault((said, _voice(key, told)), key)
+        said = told.said if told.speaks(known_to) else None
+        best = key if said is None else first.setdefault((said, _voice(key, told)), key)
         if best is key or best[1] == key[1]:
             kept.append(score)
             continue

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.texts import ReadText, told_by
+from orchestration.ranking.texts import ReadText, flatten, told_by
 from schemas.bounded_cache import cached_within
 from schemas.memory import GraphKey
 from substrate.store.lexicon import DOCUMENT_CAP
@@ -51,15 +53,17 @@ def word_relevance(
         frequencies = lexicon.frequencies or {}
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
         weights[level] = word_weights(counted, lexicon.memories, language)
-    texts = [told_by(memory).lexical for memory in memories.values()]
-    lengths = [len(text.text) for text in texts]
+    texts = {key: told_by(memory).lexical for key, memory in memories.items()}
+    lengths = [len(text.text) for text in texts.values()]
     mean = float(sum(lengths)) / len(lengths) if lengths else 0.0
     scores = dict.fromkeys(memories, 0.0)
-    for key, text, own_length in zip(memories, texts, lengths, strict=True):
-        level_weights = weights.get(key[0])
-        if level_weights and (counts := count_held(text, level_weights, language)):
+    flatten(texts.values())
+    for level, level_weights in weights.items():
+        own = [key for key in texts if key[0] == level] if level_weights else []
+        for place, counts in count_each([texts[key] for key in own], level_weights, language).items():
+            key = own[place]
             # The length of a passage is what a long text was cut to: it says nothing of how much was said.
-            length = mean if memories[key].shown else float(own_length)
+            length = mean if memories[key].shown else float(len(texts[key].text))
             scores[key] = okapi_bm25(counts, level_weights, length, mean)
     return scores
 
@@ -99,6 +103,40 @@ def count_stems(
         if held := _count_beginnings(text, beginnings, stems, language):
             counts[place] = held
     return counts
+
+
+def count_each(
+    texts: Sequence[ReadText], stems: Collection[str], language: str = DEFAULT_LANGUAGE
+) -> dict[int, Mapping[str, int]]:
+    """The same of texts of which what was read is kept; those that were never searched are searched together."""
+    counts: dict[int, Mapping[str, int]] = {}
+    new: list[int] = []
+    for place, text in enumerate(texts):
+        if not text.was_searched and text.text.isascii():
+            text.was_searched = True
+            new.append(place)
+        elif held := count_held(text, stems, language):
+            counts[place] = held
+    if new:
+        for nth, held in _count_together([texts[place].flat for place in new], stems, language).items():
+            counts[new[nth]] = held
+    return counts
+
+
+def _count_together(flat: Sequence[str], stems: Collection[str], language: str) -> dict[int, Counter[str]]:
+    """By place, what `_count_beginnings` counts in each text; a text begins and ends with a blank."""
+    joined, ends = "".join(flat), list(accumulate(map(len, flat)))
+    held: defaultdict[int, list[str]] = defaultdict(list)
+    silent = word_languages()[language].stop_words
+    for beginning in _shared_beginnings(frozenset(stems)):
+        start = joined.find(beginning)
+        while start >= 0:
+            end = joined.index(" ", start + 1)
+            word = joined[start + 1 : end]
+            if word not in silent and (root := _held_stem(word, stems, language)):
+                held[bisect_right(ends, start)].append(root)
+            start = joined.find(beginning, end)
+    return {place: Counter(found) for place, found in held.items()}
 
 
 def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
 from typing import Final
 
 from orchestration.appraisal.standing_rules import is_standing_instruction
@@ -22,7 +21,16 @@ from orchestration.ranking.candidates import Candidate
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START
-from substrate.text import DEFAULT_LANGUAGE, count_stems, has_unspaced, name_key, normal_text, words
+from substrate.text import (
+    DEFAULT_LANGUAGE,
+    count_stems,
+    flat_text,
+    flat_texts,
+    has_unspaced,
+    name_key,
+    normal_text,
+    words,
+)
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
 BARE_TYPES: Final = frozenset(("Session", "Person"))
@@ -44,18 +52,22 @@ _KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (
 
 
 class ReadText:
-    """A text with what was read of it so far. `parts`: texts whose words, one after the other, are its words."""
+    """A text with what was read of it so far.
+
+    `parts`: texts whose words, one after the other, are its words. `was_searched`: it was found by a question
+    before.
+    """
 
     __slots__ = (
-        "_bids", "_clauses", "_counts", "_given", "_language", "_other_counts", "_own_words", "_parts", "_spaced",
-        "_voice", "_words", "text", "was_searched",
+        "_bids", "_clauses", "_counts", "_flat", "_given", "_language", "_other_counts", "_own_words", "_parts",
+        "_spaced", "_voice", "text", "was_searched",
     )  # fmt: skip
 
-    def __init__(self, text: str, parts: Sequence[ReadText] = ()) -> None:
+    def __init__(self, text: str, parts: Sequence[ReadText | str] = ()) -> None:
         self.text = text
         self.was_searched = False
         self._parts = parts
-        self._words: tuple[str, ...] | None = None
+        self._flat: str | None = None
         self._voice: Voice | None = None
         self._own_words: bool | None = None
         self._bids: bool | None = None
@@ -68,12 +80,16 @@ class ReadText:
         self._given: dict[AskedKind, NamesGiven] | None = None
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def flat(self) -> str:
+        """Its words in normal form, in order, with one blank before, between and after them."""
+        if self._flat is None:
+            self._flat = flat_text(self.text)
+        return self._flat
+
+    @property
+    def words(self) -> list[str]:
         """Its words in normal form, in order."""
-        if self._words is None:
-            parts = chain.from_iterable(part.words for part in self._parts)
-            self._words = tuple(parts) if self._parts else tuple(words(self.text))
-        return self._words
+        return self.flat.split()
 
     @property
     def voice(self) -> Voice:
@@ -129,7 +145,8 @@ class ReadText:
         if self._parts:
             counted = Counter[str]()
             for part in self._parts:
-                counted.update(part.counts(language))
+                read = count_stems(words(part), language) if isinstance(part, str) else part.counts(language)
+                counted.update(read)
             return counted
         return count_stems(self.words, language)
 
@@ -147,6 +164,13 @@ class ReadText:
         return given if isinstance(given, bool) else any(name - asked_stems for name in given)
 
 
+def flatten(texts: Iterable[ReadText]) -> None:
+    """Read the words of these texts together: texts that are read one by one take three times as long."""
+    unread = [text for text in texts if text._flat is None]
+    for text, flat in zip(unread, flat_texts([text.text for text in unread]), strict=True):
+        text._flat = flat
+
+
 class Told:
     """What a memory tells, with what was read of it so far.
 
@@ -156,7 +180,7 @@ class Told:
     that say the same have in common.
     """
 
-    __slots__ = ("_days", "_said", "began", "by", "lexical", "manner", "silent_at", "speaker", "text")
+    __slots__ = ("_days", "began", "by", "lexical", "manner", "silent_at", "speaker", "text")
 
     def __init__(self, memory: Candidate) -> None:
         row = memory.row
@@ -169,18 +193,15 @@ class Told:
         self.text = self.lexical = ReadText(text)
         if not speaker:  # the name of a turn is only its beginning
             name = f"{row[_NAME]}"
-            self.lexical = ReadText(f"{name} {text}", (ReadText(name), self.text))
+            self.lexical = ReadText(f"{name} {text}", (name, self.text))
         self.manner = (kind, str(row[_FELT]))
-        self._said: str | None = None
         self._days: tuple[Period, ...] | None = None
 
     @property
-    def said(self) -> str:
-        """Type, feelings and words, the same for two memories that say the same; empty for too few words."""
-        if self._said is None:
-            found = self.lexical.words
-            self._said = "" if len(found) < LEAST_SAID else "\n".join((*self.manner, *found))
-        return self._said
+    def said(self) -> tuple[str, str, str] | None:
+        """Type, feelings and words, the same for two memories that say the same; None for too few words."""
+        flat = self.lexical.flat
+        return (*self.manner, flat) if flat.count(" ") > LEAST_SAID else None
 
     @property
     def days(self) -> tuple[Period, ...]:

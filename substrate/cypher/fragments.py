@@ -119,9 +119,12 @@ def past_of(identity: str, carried: str) -> str:
 
 
 def lasting(name: str) -> str:
-    """The condition that the record is known in the scope, and holds at `$from` or later, from before `$until`."""
+    """The condition that the record is known in the scope, and holds at `$from` or later, from before `$until`.
+
+    The sum hides the index of `valid_at`, as in `visible`.
+    """
     return (
-        f"{name}.valid_at < $until AND {name}.invalid_at > $from "
+        f"{name}.valid_at + 0 < $until AND {name}.invalid_at > $from "
         f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
     )
 

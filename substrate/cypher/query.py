@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from substrate.cypher.fragments import felt, fits, told
 
 _LABELS: Final = ("Trace", "PastTrace", "PassageTrace")
 _FIRST: Final = {**{label: label for label in _LABELS}, "HAS_TRACE": "HAS_TRACE"}
@@ -13,6 +16,9 @@ TRACE_LABELS: Final = tuple(names[label] for names in (_FIRST, _SECOND) for labe
 TRACE_TYPES: Final = tuple(names["HAS_TRACE"] for names in (_FIRST, _SECOND))
 """Labels and relationship types of the trace nodes of both generations, as they are stored."""
 _PLACEHOLDER: Final = re.compile(r"\b(?:Other)?(?:Past|Passage)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
+_FITTING: Final = re.compile(r"\((\w+)\.node_type <>")
+_FILTERING: Final = ("generalised", "min_energy", "min_confidence", "emotions_needed")
+"""With these parameters too `felt` has to be asked."""
 _PARAMETER: Final = re.compile(r"\$(\w+)")
 
 
@@ -32,6 +38,12 @@ class Query(NamedTuple):
         """Return the text with the stored names, for a graph that uses generation 0 or 1. Cached."""
         return _with_stored_names(self.text, generation)
 
+    def for_values(self, values: Mapping[str, Any]) -> Query:
+        """The query without the conditions that every record meets with these parameters. Cached."""
+        if not values.get("unfiltered") or any(values.get(name) for name in _FILTERING):
+            return self
+        return _without_filters(self)
+
     def parameters(self) -> frozenset[str]:
         """The names of the parameters in the text. Cached."""
         return _parameters_of(self.text)
@@ -41,6 +53,14 @@ def trace_role(label: str) -> str:
     """The label without its generation, for a stored label of a trace; any other label unchanged."""
     roles = {stored: role for names in (_FIRST, _SECOND) for role, stored in names.items()}
     return roles.get(label, label)
+
+
+@cache
+def _without_filters(query: Query) -> Query:
+    text = query.text
+    for name in set(_FITTING.findall(text)):
+        text = text.replace(felt(name), told(name)).replace(fits(name), told(name))
+    return Query(query.name, text)
 
 
 @cache

@@ -44,6 +44,7 @@ class Graph(NamedTuple):
 
     async def read(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, within the deadline of the connection."""
+        query = query.for_values(values)
         return await self.connection.read(self.name, query, await self._header(query, values))
 
     async def read_typed(self, query: Query, /, **values: Any) -> list[Row]:
@@ -69,7 +70,8 @@ class GraphTarget(NamedTuple):
     """A graph that a question reads; with `past`, records that are not current are read too.
 
     `reads`: what this process keeps of it in the state in which the question found it. `feedback_at`: when its
-    feedback last changed, where that was read too.
+    feedback last changed, where that was read too. `is_large`: it has more memories than this process can keep, so
+    that most of what a question finds was not read before: then only what is shown is kept.
     """
 
     key: GraphKey
@@ -77,3 +79,8 @@ class GraphTarget(NamedTuple):
     past: bool
     reads: Reads = UNKEPT
     feedback_at: Instant | None = None
+    is_large: bool = False
+
+    def with_memories(self, count: int) -> GraphTarget:
+        """The same graph, of which it is known that it has so many memories."""
+        return self._replace(is_large=not self.graph.records.cache.has_room_for(count))

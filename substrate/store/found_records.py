@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
+from substrate.connection.pool import Row
 from substrate.connection.record_cache import Record, RecordName, name_of
 from substrate.connection.together import together
 from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns, node_columns
@@ -35,22 +36,25 @@ LINKS: Final = Query(
     f"WITH one, a, b MATCH (a)-[e:LINK]->(b) WHERE e.id = one[2] RETURN {link_columns('e')}",
 )
 _VERSION: Final = NODE_COLUMNS.index("version")
+NOTHING_READ: Final[Mapping[RecordName, Row]] = {}
 
 
-async def read_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
+async def read_memories(
+    graph: Graph, names: Iterable[RecordName], *, keep: bool = True
+) -> Mapping[RecordName, Record]:
     """The records of these memories. One that was closed since its name was read is as it is now; an erased one
-    is not there.
+    is not there. Without `keep`, what was not kept before is not kept afterwards.
     """
     wanted = dict.fromkeys(names)
     found = graph.records.find(wanted)
     if len(found) < len(wanted):
         lacking = [name for name in wanted if name not in found]
         rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
-        found.update(_by_version(graph, lacking, rows))
+        found.update(_by_version(graph, lacking, rows, keep=keep))
         gone = [name for name in lacking if name not in found]
         if gone:
             rows = await graph.read(FORMER, wanted=[[name.id, name.version] for name in gone])
-            found.update(_by_version(graph, gone, rows))
+            found.update(_by_version(graph, gone, rows, keep=keep))
     return found
 
 
@@ -67,27 +71,46 @@ async def read_whole_memories(graph: Graph, names: Iterable[RecordName]) -> Mapp
     return found
 
 
-def _by_version(graph: Graph, names: Iterable[RecordName], rows: Iterable[Any]) -> dict[RecordName, Record]:
-    kept = graph.records
-    records = {(row[0], row[_VERSION]): kept.memory(row) for row in rows}
+def _by_version(
+    graph: Graph, names: Iterable[RecordName], rows: Iterable[Row], *, keep: bool
+) -> dict[RecordName, Record]:
+    make = graph.records.memory if keep else Record
+    records = {(row[0], row[_VERSION]): make(row) for row in rows}
     return {name: record for name in names if (record := records.get((name.id, name.version))) is not None}
 
 
-async def read_links(graph: Graph, ends: Mapping[RecordName, tuple[str, str]]) -> Mapping[RecordName, Record]:
-    """The records of these links, given with the ids of their ends, without what was closed or erased since."""
+async def read_links(
+    graph: Graph,
+    ends: Mapping[RecordName, tuple[str, str]],
+    *,
+    read: Mapping[RecordName, Row] = NOTHING_READ,
+    keep: bool = True,
+) -> Mapping[RecordName, Record]:
+    """The records of these links, given with the ids of their ends, without what was closed or erased since.
+
+    `read`: rows of links that were read just now. `keep`: as for memories.
+    """
     records = graph.records
+    make = records.link if keep else Record
     found = records.find(ends)
+    if read:
+        found.update({name: make(read[name]) for name in ends if name not in found and name in read})
     if len(found) < len(ends):
         wanted = [[*pair, name.id] for name, pair in ends.items() if name not in found]
         for row in await graph.read(LINKS, wanted=wanted):
             name = name_of("link", row)
             if name in ends and name not in found:
-                found[name] = records.link(row)
+                found[name] = make(row)
     return found
 
 
 async def read_both(
-    graph: Graph, memories: Iterable[RecordName], ends: Mapping[RecordName, tuple[str, str]]
+    graph: Graph,
+    memories: Iterable[RecordName],
+    ends: Mapping[RecordName, tuple[str, str]],
+    *,
+    read: Mapping[RecordName, Row] = NOTHING_READ,
+    keep: bool = True,
 ) -> tuple[Mapping[RecordName, Record], Mapping[RecordName, Record]]:
-    """The records of memories and links, read at once."""
-    return await together(read_memories(graph, memories), read_links(graph, ends))
+    """The records of memories and links, read at once, with what is said of either."""
+    return await together(read_memories(graph, memories, keep=keep), read_links(graph, ends, read=read, keep=keep))

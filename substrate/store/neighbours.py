@@ -7,7 +7,7 @@ Whether a link or memory holds at a moment is decided by its times, so an answer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
@@ -15,13 +15,14 @@ from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import GraphRecords, RecordName, name_of
 from substrate.connection.together import together
-from substrate.cypher.fragments import HUB, LINK_COLUMNS, SEEN, degree_now, is_cut, lasting
+from substrate.cypher.fragments import CUT_MARK, HUB, LINK_COLUMNS, SEEN, degree_now, is_cut, lasting
+from substrate.cypher.nearest import named_vectors_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Near
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import FAVOURED_NEARER, NOW, STRENGTH, findable, walked
+from substrate.store.search import FAVOURED_NEARER, NOW, STRENGTH, best, findable, walked
 
 CROWD: Final = 256
 """Of a memory with so many links or more only the strongest are read."""
@@ -48,35 +49,41 @@ def _row(*columns: str) -> str:
 
 _SEEN: Final = f"{SEEN} {_row("'seen'", 'seen[0]', 'seen[1]')}"
 _OF: Final = "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH s "
-_HELD: Final = f"{_OF}, {degree_now('s')} AS held " + _row("'held'", "s.id", "held")
+_HELD: Final = f"{_OF}, {degree_now('s')} AS held WITH collect(toString(held) + ' ' + s.id) AS held " + _row(
+    "'held'", f"string.join(held, '{CUT_MARK}')"
+)
+"""One row: a list would be answered as a text in which ids are not told apart."""
 _ALL_LINKS: Final = f"MATCH (s)-[e:LINK]-(m) WHERE {lasting('e')} AND {lasting('m')} "
 _IN_ORDER: Final = f"WITH s, e, m ORDER BY {STRENGTH} "
-_LINKS: Final = f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} {_IN_ORDER}"
 _LINK: Final = _row(*_LINK_ROW)
 
 
 class Texts(NamedTuple):
     """`around`: the state of the graph; how many links each memory has; the links of those that have fewer than
-    `CROWD`. `strongest`: the strongest links of one memory. `kind`: the parameters on which both hang, where there
-    are no filters. `shared`: those that they take of a search; what it looks for itself is none of them."""
+    `CROWD`. `few`: without the state, and of the links only the strongest `$few` of each. `strongest`: the
+    strongest links of one memory. `kind`: the parameters on which they hang, where there are no filters. `shared`:
+    those that they take of a search; what it looks for itself is none of them.
+    """
 
     around: Query
+    few: Query
     strongest: Query
     kind: tuple[str, ...]
     shared: frozenset[str]
 
 
 def _texts(name: str, links: str, kind: tuple[str, ...]) -> Texts:
-    small = f"{_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {links} {_LINK}"
-    around = Query(f"{name}_around", f"{_SEEN} UNION ALL {_HELD} UNION ALL {small}")
-    strongest = f"{_SEEN} UNION ALL {_OF} {links} LIMIT {STRONGEST} {_LINK}"
+    small = f"{_HELD} UNION ALL {_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {links}"
+    around = Query(f"{name}_around", f"{_SEEN} UNION ALL {small}{_IN_ORDER}{_LINK}")
+    few = Query(f"few_{name}_around", f"{small}{best('s', 'm', '$few')}{_LINK}")
+    strongest = f"{_SEEN} UNION ALL {_OF} {links}{_IN_ORDER} LIMIT {STRONGEST} {_LINK}"
     shared = frozenset(re.findall(r"\$(\w+)", around.text)) - {"ids", "from", "until"}
-    return Texts(around, Query(f"strongest_{name}_around", strongest), kind, shared)
+    return Texts(around, few, Query(f"strongest_{name}_around", strongest), kind, shared)
 
 
-WALKED: Final = _texts("links", _LINKS, _KIND)
+WALKED: Final = _texts("links", f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} ", _KIND)
 """The links that a question follows."""
-EVERY: Final = _texts("all_links", f"{_ALL_LINKS} {_IN_ORDER}", _KIND[:2])
+EVERY: Final = _texts("all_links", _ALL_LINKS, _KIND[:2])
 """All links of the present."""
 
 
@@ -101,7 +108,7 @@ class NearLink(NamedTuple):
 class Neighbourhood(NamedTuple):
     """The links of a memory that hold at `at` or later, strongest first; `held`: how many it has in all.
 
-    Without `whole` only the `STRONGEST` of them, or none where only their number was asked for.
+    Without `whole` only the strongest of them, or none where only their number was asked for.
     """
 
     at: Instant
@@ -119,6 +126,11 @@ class Neighbourhood(NamedTuple):
         """Only the number of its links is known."""
         return not self.whole and not self.links
 
+    @property
+    def is_cut(self) -> bool:
+        """All of its links can be read."""
+        return not self.whole and self.held < CROWD
+
     def holding(self, now: Instant) -> list[NearLink]:
         """Those that hold now."""
         return [link for link in self.links if link.since <= now < link.until]
@@ -128,25 +140,30 @@ NOBODY: Final = Neighbourhood(0, 0)
 
 
 class Neighbours:
-    """Reads neighbourhoods of one graph at `now`, of what the parameters `values` of a search let pass."""
+    """Reads neighbourhoods of one graph at `now`, of what the parameters `values` of a search let pass.
 
-    def __init__(
-        self, graph: Graph, reads: Reads, values: Mapping[str, Any], now: Instant, *, texts: Texts = WALKED
-    ) -> None:
-        self._graph, self._reads, self.now = graph, reads, now
-        self._records = graph.records
-        self._texts = texts
-        self._values = {**{name: values[name] for name in texts.shared}, "from": now, "until": AFTER_ALL}
-        self._kind = kind_of(texts.around.name, values, texts.kind)
+    Of a large graph nothing is kept for other questions, so no more is read than this one needs. `rows`: those of
+    links that were read and are not kept yet.
+    """
+
+    def __init__(self, target: GraphTarget, values: Mapping[str, Any], *, texts: Texts = WALKED) -> None:
+        self._graph, self._reads, self.now = target.graph, target.reads, values["valid_from"]
+        self._records = target.graph.records
+        self._texts, self._is_large = texts, target.is_large
+        self._values = {**{name: values[name] for name in texts.shared}, "from": self.now, "until": AFTER_ALL}
+        self._kind = None if target.is_large else kind_of(texts.around.name, values, texts.kind)
         self._own: dict[str, Neighbourhood] = {}
         self._holding: dict[str, list[NearLink]] = {}
-        self._rows: dict[RecordName, Row] = {}
+        self.rows: dict[RecordName, Row] = {}
 
-    async def read(self, ids: Sequence[str], wanted: int) -> Mapping[str, Neighbourhood]:
-        """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now."""
+    async def read(self, ids: Sequence[str], wanted: int, few: int) -> Mapping[str, Neighbourhood]:
+        """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now.
+
+        Of a large graph only the first `few` that hold now are read, if a memory is not known yet.
+        """
         lacking = [name for name in dict.fromkeys(ids) if self._find(name) is None]
         if lacking:
-            await self._read(lacking)
+            await self._read(lacking, few if self._is_large else None)
         crowds = [name for name in dict.fromkeys(ids) if wanted and self._own[name].is_unread]
         await together(*(self._read_crowd(name, self._own[name].held) for name in crowds))
         cut = [name for name in ids if self._is_short(name, wanted)]
@@ -161,13 +178,9 @@ class Neighbours:
             links = self._holding[name] = self._own[name].holding(self.now)
         return links
 
-    def keep_followed(self, links: Iterable[NearLink]) -> None:
-        """Keep the records of these links, of which some were passed over when they were read."""
-        if self._rows:
-            for near in links:
-                row = self._rows.pop(near.link, None)
-                if row is not None:
-                    self._records.link(row)
+    async def read_whole(self, ids: Sequence[str]) -> None:
+        """Read all links of memories of which only few were read."""
+        await self._read(ids, None)
 
     def _find(self, name: str) -> Neighbourhood | None:
         found = self._own.get(name)
@@ -177,16 +190,21 @@ class Neighbours:
                 self._own[name] = found = kept
         return found
 
-    async def _read(self, ids: Sequence[str]) -> None:
-        rows = await self._graph.read(self._texts.around, **self._values, ids=list(ids))
-        held = {row[1]: int(row[2]) for row in rows if row[0] == "held"}
+    async def _read(self, ids: Sequence[str], few: int | None) -> None:
+        if few is None:
+            rows = await self._graph.read(self._texts.around, **self._values, ids=list(ids))
+        else:
+            values = {**self._values, "until": self.now + 1, "few": few}
+            rows = await self._graph.read(self._texts.few, **values, ids=list(ids))
+        held = _read_held(rows)
         links: dict[str, list[NearLink]] = {name: [] for name in held}
         for row in rows:
             if row[0] == "link":
                 links[row[1]].append(self._near_link(row))
         same = self._is_same(rows)
         for name, count in held.items():
-            found = Neighbourhood(self.now, count, tuple(links[name]), whole=count < CROWD)
+            whole = count < CROWD and (few is None or len(links[name]) < few)
+            found = Neighbourhood(self.now, count, tuple(links[name]), whole=whole)
             self._keep(name, found, same=same)
         for name in ids:
             self._own.setdefault(name, NOBODY)  # it was erased meanwhile
@@ -214,20 +232,21 @@ class Neighbours:
 
     def _keep(self, name: str, found: Neighbourhood, *, same: bool) -> None:
         self._own[name] = found
+        self._holding.pop(name, None)
         if same and self._kind is not None:
             self._reads.keep(self._kind, found, _LINK_BYTES * (1 + len(found.links)), about=name)
 
     def _near_link(self, row: Row) -> NearLink:
         """What the present shows is open. The record of the link is kept too, to be shown when it is followed.
 
-        Where no more records have room, only those are kept that are followed: of a large graph most never are.
+        Where no more records have room, only those are kept that are followed: most never are.
         """
         start, source = row[1], row[2]
         other, version, created, long, valid, invalid = row[_LINK_END:]
         link = row[_LINK_START:_LINK_END]
         name = RecordName("link", link[_ID], link[_VERSION] or 1, link[_CREATED], END_OF_TIME)
-        if self._records.cache.is_full:
-            self._rows[name] = link
+        if self._is_large or self._records.cache.is_full:
+            self.rows[name] = link
         else:
             self._records.link(link)
         return NearLink(
@@ -240,7 +259,15 @@ class Neighbours:
         )
 
 
+def _read_held(rows: Sequence[Row]) -> dict[str, int]:
+    """By memory, how many links it has."""
+    told = "".join(row[1] for row in rows if row[0] == "held")
+    pairs = (each.partition(" ") for each in told.split(CUT_MARK) if each)
+    return {name: int(count) for count, _, name in pairs}
+
+
 _JOINED_BYTES: Final = 500
+_NAMES: Final = Query("vector_names_now", named_vectors_now(findable("s")))
 
 type _Vector = tuple[str, str]
 
@@ -262,7 +289,8 @@ async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[R
     """
     graph = target.graph
     near = await likeness.nearest(graph.connection, graph.name, values["near"])
-    joined = await _join(graph, target.reads, values, near)
+    join = _join_names(graph, values, near) if target.is_large else _join(graph, target.reads, values, near)
+    joined = await join
     favoured = frozenset(values["favoured"])
     start, end = values["valid_from"], values["valid_to"]
     found: list[tuple[float, str, int]] = []
@@ -275,6 +303,23 @@ async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[R
     return [(0, f"{near[place].distance:.15g}", *(joined[place].name or ())) for place in best]
 
 
+async def _join_names(graph: Graph, values: Mapping[str, Any], near: Sequence[Near]) -> list[_Joined]:
+    """What each of the vectors belongs to; nothing more is read of it, and nothing kept."""
+    rows = await graph.read(_NAMES, **_values_of_join(values, near))
+    now = values["valid_from"]
+    found = {
+        (name, digest or ""): _Joined(now, (name, *rest), valid, invalid, speaker)
+        for _, digest, speaker, valid, invalid, name, *rest in rows
+    }
+    return [found.get((one.owner, one.key), _Joined(now)) for one in near]
+
+
+def _values_of_join(values: Mapping[str, Any], near: Sequence[Near]) -> dict[str, Any]:
+    shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
+    ids = list(dict.fromkeys(one.owner for one in near))
+    return {**shared, "from": values["valid_from"], "until": AFTER_ALL, "ids": ids}
+
+
 async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Sequence[Near]) -> list[_Joined]:
     """What each of the vectors belongs to."""
     now, kind = values["valid_from"], kind_of("joined", values)
@@ -282,9 +327,7 @@ async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Seq
     lacking = [one for one, kept in zip(near, joined, strict=True) if kept is None]
     if not lacking:
         return [each for each in joined if each is not None]
-    shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
-    ids = list(dict.fromkeys(one.owner for one in lacking))
-    rows = await graph.read(NOW.nearest, **shared, **{"from": now, "until": AFTER_ALL, "ids": ids})
+    rows = await graph.read(NOW.nearest, **_values_of_join(values, lacking))
     records = graph.records
     found = dict(_joined(row, records, now) for row in rows if row[0] == "near")
     same = reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] == "seen"})

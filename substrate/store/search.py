@@ -85,7 +85,7 @@ def _walkable(name: str) -> str:
     return f"{visible(name)} AND {walked(name)}"
 
 
-def _best(start: str, other: str, cap: str) -> str:
+def best(start: str, other: str, cap: str) -> str:
     """At most `cap` links of each `start`, the strongest, one row each."""
     return (
         f"WITH {start}, e, {other} ORDER BY {STRENGTH} "
@@ -165,18 +165,18 @@ def _with_records(identity: str, carried: str) -> str:
 _FIRST_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
     f"MATCH (i)-[e:LINK|PAST_LINK]-(j) WHERE {_walkable('e')} "
-    f"{_best('i', 'j', MAX_LINKS_READ)} WITH i, e, j {_with_records('j', 'i, e')} "
-    f"{_best('i', 'records', '$first_hop')} "
+    f"{best('i', 'j', MAX_LINKS_READ)} WITH i, e, j {_with_records('j', 'i, e')} "
+    f"{best('i', 'records', '$first_hop')} "
     "UNWIND records AS m RETURN 1 AS hop, null AS score, e, m "
 )
 
 _SECOND_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
     f"{uncrowded_then('i', 'i', HUB)}MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {_walkable('e')} "
-    f"{_best('i', 'b', MAX_LINKS_READ)} {uncrowded_then('b', 'i, e, b', HUB)} {_with_records('b', 'i, e')} "
-    f"{_best('i', 'b', '$second_starts')} WITH DISTINCT i, b MATCH (b)-[e:LINK|PAST_LINK]-(j) "
+    f"{best('i', 'b', MAX_LINKS_READ)} {uncrowded_then('b', 'i, e, b', HUB)} {_with_records('b', 'i, e')} "
+    f"{best('i', 'b', '$second_starts')} WITH DISTINCT i, b MATCH (b)-[e:LINK|PAST_LINK]-(j) "
     f"WHERE {_walkable('e')} AND j.id <> i.id WITH i, b, e, j {_with_records('j', 'i, b, e')} "
-    f"{_best('i, b', 'records', '$second_hop')} "
+    f"{best('i, b', 'records', '$second_hop')} "
     "UNWIND records AS m RETURN 2 AS hop, null AS score, e, m "
 )
 

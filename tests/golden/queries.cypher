@@ -58,11 +58,12 @@ UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
-RETURN 'held' AS c0, s.id AS c1, held AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
-    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
-    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
-    null AS c32, null AS c33, null AS c34, null AS c35
+WITH collect(toString(held) + ' ' + s.id) AS held
+RETURN 'held' AS c0, string.join(held, '') AS c1, null AS c2, null AS c3, null AS c4, null AS c5, null AS c6,
+    null AS c7, null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14,
+    null AS c15, null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22,
+    null AS c23, null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30,
+    null AS c31, null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -70,8 +71,8 @@ WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
 WHERE held < 256
 WITH s
 MATCH (s)-[e:LINK]-(m)
-WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
-    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $until AND m.invalid_at > $from
     AND m.created_at < $known_to AND m.expired_at > $known_from
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -2989,6 +2990,85 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
+// few_all_links_around
+// :params $few, $from, $ids, $known_from, $known_to, $until
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+WITH collect(toString(held) + ' ' + s.id) AS held
+RETURN 'held' AS c0, string.join(held, '') AS c1, null AS c2, null AS c3, null AS c4, null AS c5, null AS c6,
+    null AS c7, null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14,
+    null AS c15, null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22,
+    null AS c23, null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30,
+    null AS c31, null AS c32, null AS c33, null AS c34, null AS c35
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+WHERE held < 256
+WITH s
+MATCH (s)-[e:LINK]-(m)
+WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $until AND m.invalid_at > $from
+    AND m.created_at < $known_to AND m.expired_at > $known_from
+WITH s, e, m
+ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+WITH s, collect(e)[..$few] AS links, collect(m)[..$few] AS others
+UNWIND range(0, size(links) - 1) AS place
+WITH s, links[place] AS e, others[place] AS m
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_type AS c4, e.goal AS c5,
+    e.mindstate AS c6, e.energy AS c7, e.confidence AS c8, e.formation_trigger AS c9, e.emotion_vector AS c10,
+    e.energy_transfer_coefficient AS c11, e.resolution_state AS c12, e.felt_quality AS c13,
+    e.emotion_description AS c14, e.body_sensation AS c15, e.spatial_context AS c16, e.sensory_details AS c17,
+    e.valid_at AS c18, e.invalid_at AS c19, e.created_at AS c20, e.expired_at AS c21, e.version AS c22,
+    e.invalidation_reason AS c23, e.closed_reason AS c24, e.source AS c25, e.author AS c26,
+    e.episode_id AS c27, e.extra AS c28, e.unset AS c29, m.id AS c30, m.version AS c31, m.created_at AS c32,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c33, m.valid_at AS c34, m.invalid_at AS c35;
+
+// few_links_around
+// :params $began_from, $began_to, $emotions_needed, $episodes, $few, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+WITH collect(toString(held) + ' ' + s.id) AS held
+RETURN 'held' AS c0, string.join(held, '') AS c1, null AS c2, null AS c3, null AS c4, null AS c5, null AS c6,
+    null AS c7, null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14,
+    null AS c15, null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22,
+    null AS c23, null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30,
+    null AS c31, null AS c32, null AS c33, null AS c34, null AS c35
+UNION ALL
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+WHERE held < 256
+WITH s
+MATCH (s)-[e:LINK]-(m)
+WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $until AND m.invalid_at > $from
+    AND m.created_at < $known_to AND m.expired_at > $known_from AND (e.unset IS NULL
+    OR NOT e.unset STARTS WITH 'goal,') AND m.energy >= $min_energy AND m.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
+    AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND (size($speakers) = 0 OR m.speaker IN $speakers)
+    AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+    AND m.valid_at >= $began_from AND m.valid_at < $began_to
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+WITH s, e, m
+ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+WITH s, collect(e)[..$few] AS links, collect(m)[..$few] AS others
+UNWIND range(0, size(links) - 1) AS place
+WITH s, links[place] AS e, others[place] AS m
+RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_type AS c4, e.goal AS c5,
+    e.mindstate AS c6, e.energy AS c7, e.confidence AS c8, e.formation_trigger AS c9, e.emotion_vector AS c10,
+    e.energy_transfer_coefficient AS c11, e.resolution_state AS c12, e.felt_quality AS c13,
+    e.emotion_description AS c14, e.body_sensation AS c15, e.spatial_context AS c16, e.sensory_details AS c17,
+    e.valid_at AS c18, e.invalid_at AS c19, e.created_at AS c20, e.expired_at AS c21, e.version AS c22,
+    e.invalidation_reason AS c23, e.closed_reason AS c24, e.source AS c25, e.author AS c26,
+    e.episode_id AS c27, e.extra AS c28, e.unset AS c29, m.id AS c30, m.version AS c31, m.created_at AS c32,
+    CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c33, m.valid_at AS c34, m.invalid_at AS c35;
+
 // first_state
 // :params $after, $open, $rows
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -5204,11 +5284,12 @@ UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
-RETURN 'held' AS c0, s.id AS c1, held AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
-    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
-    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
-    null AS c32, null AS c33, null AS c34, null AS c35
+WITH collect(toString(held) + ' ' + s.id) AS held
+RETURN 'held' AS c0, string.join(held, '') AS c1, null AS c2, null AS c3, null AS c4, null AS c5, null AS c6,
+    null AS c7, null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14,
+    null AS c15, null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22,
+    null AS c23, null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30,
+    null AS c31, null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
@@ -5216,8 +5297,8 @@ WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
 WHERE held < 256
 WITH s
 MATCH (s)-[e:LINK]-(m)
-WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
-    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $until AND m.invalid_at > $from
     AND m.created_at < $known_to AND m.expired_at > $known_from AND (e.unset IS NULL
     OR NOT e.unset STARTS WITH 'goal,') AND m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
@@ -12821,8 +12902,8 @@ MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s
 MATCH (s)-[e:LINK]-(m)
-WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
-    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $until AND m.invalid_at > $from
     AND m.created_at < $known_to AND m.expired_at > $known_from
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -12851,8 +12932,8 @@ MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s
 MATCH (s)-[e:LINK]-(m)
-WHERE e.valid_at < $until AND e.invalid_at > $from AND e.created_at < $known_to
-    AND e.expired_at > $known_from AND m.valid_at < $until AND m.invalid_at > $from
+WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at + 0 < $until AND m.invalid_at > $from
     AND m.created_at < $known_to AND m.expired_at > $known_from AND (e.unset IS NULL
     OR NOT e.unset STARTS WITH 'goal,') AND m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND size([emotion IN $required_emotions WHERE emotion IN m.emotions]) >= $emotions_needed
@@ -14713,6 +14794,26 @@ ORDER BY memories DESC, since, rule
 LIMIT $limit
 RETURN rule, memories, since, ids[size(ids) - 1];
 
+// vector_names_now
+// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids
+WITH s
+WHERE s.valid_at + 0 < $until AND s.invalid_at > $from AND s.created_at < $known_to
+    AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+    AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
+    AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND (size($speakers) = 0 OR s.speaker IN $speakers)
+    AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
+    AND s.valid_at >= $began_from AND s.valid_at < $began_to
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+MATCH (s)-[:HAS_TRACE]->(t)
+WHERE t:Trace
+RETURN 'near', t.digest, toLower(coalesce(s.speaker, '')), s.valid_at, s.invalid_at, s.id, s.version,
+    s.created_at, s.expired_at, CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
+
 // vector_now
 // :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
 MATCH (g:SubstrateMeta {key: 'stamp'})
@@ -14727,7 +14828,7 @@ UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s
-WHERE s.valid_at < $until AND s.invalid_at > $from AND s.created_at < $known_to
+WHERE s.valid_at + 0 < $until AND s.invalid_at > $from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND size([emotion IN $required_emotions WHERE emotion IN s.emotions]) >= $emotions_needed
     AND (s.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -19,6 +20,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Period, Scope
 from substrate.connection.pool import Connection
+from substrate.connection.record_cache import RecordCache
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import search
 
@@ -28,7 +30,8 @@ SMALL = Lexicon(memories=20, traces=20, past_traces=20, frequencies={"bridge": 3
 
 
 def target(level: Level = Level.N1, *, past: bool = False) -> GraphTarget:
-    return GraphTarget(level, Graph(cast(Connection, None), f"graph_{level}"), past)
+    connection = cast(Connection, SimpleNamespace(records=RecordCache()))
+    return GraphTarget(level, Graph(connection, f"graph_{level}"), past)
 
 
 def intention(**fields: Any) -> RetrievalIntention:
