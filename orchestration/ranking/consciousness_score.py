@@ -59,12 +59,15 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
 
 
 class _Weighed(NamedTuple):
-    """What the metadata of a memory bring to its score, with what was read from its text or without."""
+    """What the metadata of a memory bring to its score, with what was read from its text or without.
+
+    `felt`: its emotions, as they are stored.
+    """
 
     energy: float
     confidence: float
     incompleteness: float
-    felt: Mapping[str, float] | None
+    felt: str | None
 
 
 @lru_cache(maxsize=256)
@@ -104,7 +107,8 @@ def consciousness_scores(
     weighed = [(memory.key, _weighed(memory, inferred=inferred)) for memory in memories]
     resonances: Iterable[float] = repeat(0.0)
     if emotions:
-        resonances = cosine_similarities([each.felt for _, each in weighed], emotions).tolist()
+        felt = [orjson.loads(each.felt) if each.felt else None for _, each in weighed]
+        resonances = cosine_similarities(felt, emotions).tolist()
     scores = []
     for (key, each), activation, resonance in zip(weighed, relevance, resonances, strict=False):
         terms = {
@@ -131,14 +135,11 @@ def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
 def _weigh(memory: Candidate, *, inferred: bool) -> _Weighed:
     energy, confidence, stored, unset = _weighing(memory.row)
     read = frozenset[str]() if inferred else _names(unset)
-    felt: dict[str, float] | None = None
-    if stored and "emotion_vector" not in read:
-        felt = orjson.loads(stored)
     return _Weighed(
         STORED_DEFAULTS["energy"] if "energy" in read else float(energy),
         0.2 * float(confidence),
         -0.1 * (1.0 - completeness(memory, inferred=inferred)),
-        felt,
+        None if "emotion_vector" in read else stored,
     )
 
 

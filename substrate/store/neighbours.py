@@ -27,6 +27,8 @@ from substrate.store.search import FAVOURED_NEARER, NOW, STRENGTH, best, findabl
 CROWD: Final = 256
 """Of a memory with so many links or more only the strongest are read."""
 STRONGEST: Final = 24
+_new: Final = tuple.__new__
+"""Makes a named tuple of all its values in half the time: a question reads some thousand."""
 _KIND: Final = ("known_from", "known_to", "min_energy", "min_confidence", "generalised")
 _LINK_BYTES: Final = 700
 _LINK_START: Final = 3
@@ -244,19 +246,14 @@ class Neighbours:
         start, source = row[1], row[2]
         other, version, created, long, valid, invalid = row[_LINK_END:]
         link = row[_LINK_START:_LINK_END]
-        name = RecordName("link", link[_ID], link[_VERSION] or 1, link[_CREATED], END_OF_TIME)
+        name = _new(RecordName, ("link", link[_ID], link[_VERSION] or 1, link[_CREATED], END_OF_TIME, 0))
         if self._is_large or self._records.cache.is_full:
             self.rows[name] = link
         else:
             self._records.link(link)
-        return NearLink(
-            source,
-            other if source == start else start,
-            name,
-            RecordName("memory", other, version, created, END_OF_TIME, long),
-            max(valid, link[_VALID]),
-            min(invalid, link[_INVALID]),
-        )
+        near = _new(RecordName, ("memory", other, version, created, END_OF_TIME, long))
+        since, until = max(valid, link[_VALID]), min(invalid, link[_INVALID])
+        return _new(NearLink, (source, other if source == start else start, name, near, since, until))
 
 
 def _read_held(rows: Sequence[Row]) -> dict[str, int]:
@@ -308,7 +305,7 @@ async def _join_names(graph: Graph, values: Mapping[str, Any], near: Sequence[Ne
     rows = await graph.read(_NAMES, **_values_of_join(values, near))
     now = values["valid_from"]
     found = {
-        (name, digest or ""): _Joined(now, (name, *rest), valid, invalid, speaker)
+        (name, digest or ""): _new(_Joined, (now, (name, *rest), valid, invalid, speaker))
         for _, digest, speaker, valid, invalid, name, *rest in rows
     }
     return [found.get((one.owner, one.key), _Joined(now)) for one in near]

@@ -14,6 +14,7 @@ from substrate.text import (
     STOP_WORDS,
     count_of,
     count_stems,
+    flat_texts,
     indexed_words,
     is_unspaced,
     name_key,
@@ -87,6 +88,11 @@ def test_the_words_of_a_text_are_its_runs_of_characters_in_lower_case(text: str,
 @given(st.text(st.characters(codec="ascii")))
 def test_the_words_of_plain_text_need_no_normal_form(text: str) -> None:
     assert words(text) == indexed_words(text) == re.findall(r"\w+", text.lower())
+
+
+@given(st.lists(st.text(max_size=30) | st.sampled_from(["", "a\x1fb", "\x1f", "Tea, for two", "naïve 掃除機"])))
+def test_the_words_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    assert flat_texts(texts) == [f" {' '.join(words(text))} " for text in texts]
 
 
 @given(texts)

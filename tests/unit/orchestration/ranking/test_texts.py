@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ranking.relevance import count_held
+from orchestration.ranking.relevance import count_each, count_held
 from orchestration.ranking.texts import ReadText, told_by
 from schemas.temporal import END_OF_TIME
 from substrate.text import stem, stems, words
@@ -79,3 +79,12 @@ def test_the_first_question_finds_in_a_text_what_later_ones_count(
     roots = stems(asked, language)
     first, later = (dict(count_held(lexical, roots, language)) for _ in range(2))
     assert first == later
+
+
+@given(st.lists(TEXTS), st.sets(WORDS), st.sampled_from(["en", "de", "ja"]))
+def test_texts_are_searched_together_as_one_by_one(written: list[str], asked: set[str], language: str) -> None:
+    roots = {stem(word, language) for each in asked for word in words(each)}
+    texts = list(map(ReadText, written))
+    expected = {place: count_held(text, roots, language) for place, text in enumerate(map(ReadText, written))}
+    for _ in range(2):
+        assert count_each(texts, roots, language) == {place: held for place, held in expected.items() if held}

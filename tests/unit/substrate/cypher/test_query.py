@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from scripts.queries import collect
+from substrate.cypher.fragments import felt, fits
 from substrate.cypher.query import TRACE_LABELS, Query, trace_role
+from substrate.store.filters import EVERY_MEMORY
+
+FILTERING = {name for record in ("s", "m") for name in Query("any", felt(record)).parameters()}
+ONE_OF_THEM = {
+    "unfiltered": False,
+    "generalised": True,
+    "min_energy": 0.1,
+    "min_confidence": 1,
+    "emotions_needed": 1,
+}
 
 
 @pytest.mark.parametrize(
@@ -25,3 +37,20 @@ def test_a_text_says_the_names_of_the_generation_in_use(text: str, first: str, s
 def test_each_label_has_one_role() -> None:
     assert [trace_role(label) for label in TRACE_LABELS] == 2 * ["Trace", "PastTrace", "PassageTrace"]
     assert trace_role("Tag") == "Tag"
+
+
+def test_without_filters_no_query_asks_for_them() -> None:
+    asking = [query for query in collect() if "unfiltered" in query.parameters()]
+    assert len(asking) > 50
+    for query in asking:
+        plain = query.for_values(EVERY_MEMORY)
+        assert plain.name == query.name
+        assert not plain.parameters() & FILTERING
+        assert plain.parameters() == query.parameters() - FILTERING
+        assert "node_type <> 'Generalisation'" in plain.text
+
+
+@pytest.mark.parametrize("name", ONE_OF_THEM)
+def test_with_one_filter_all_are_asked_for(name: str) -> None:
+    query = Query("any", f"{felt('s')} AND {fits('m')}")
+    assert query.for_values({**EVERY_MEMORY, name: ONE_OF_THEM[name]}) is query

@@ -1,0 +1,99 @@
+"""Of a graph with more memories than a service can keep it reads and keeps less, and answers the same."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from itertools import batched
+from random import Random
+from typing import Any
+
+import pytest
+
+from orchestration.dependencies import Deps
+from orchestration.retrieval import retrieve_consciousness_context
+from schemas.commands import Command
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.stream import ConsciousnessStream
+from tests.integration.store import ASKED, relate, remember, stored
+from tests.integration.test_kept_reads import OWN_TIMES, another_service
+
+WORDS = ("boat", "harbour", "lamp", "keeper", "dog", "rope", "tide", "storm", "letter", "bell", "cook", "map")
+ASKS = (
+    "boat and lamp",
+    "who is the keeper of the harbour?",
+    "storm",
+    "m3, m7 and m13",
+    "rope tide bell letter cook",
+)
+MEMORIES = 300
+"""More than are compared one by one: the nearest are found by the vectors."""
+
+
+@pytest.fixture(params=[0, 1], ids=["keeps nothing", "keeps a few"])
+async def small_service(deps: Deps, request: pytest.FixtureRequest) -> AsyncIterator[Deps]:
+    """A service that can keep fewer records than the graph has."""
+    service = another_service(deps)
+    service.connection.keep_at_most(request.param)
+    yield service
+    await service.connection.close()
+
+
+def tangle(citizen: str, random: Random) -> list[Command]:
+    """Links by chance: some pairs are linked many times, some memories are hubs, one has a crowd of links."""
+    energy = [0.2, 0.5, 0.5, 0.9]
+    pairs = [(random.randrange(MEMORIES), random.randrange(MEMORIES)) for _ in range(800)]
+    pairs += [(3, 7)] * 6 + [(7, random.randrange(MEMORIES))] + [(3, 8), (8, 3), (8, 3), (8, 9)]
+    pairs += [(hub, random.randrange(MEMORIES)) for hub in (10, 11, 12) for _ in range(70)]
+    pairs += [(13, random.randrange(MEMORIES)) for _ in range(270)]
+    pairs += [(start, hub) for start in (3, 4, 5) for hub in (10, 11, 12, 13)]
+    return [
+        relate(citizen, f"m{one}", f"m{other}", id=f"l{place}", energy=random.choice(energy))
+        for place, (one, other) in enumerate(pairs)
+        if one != other
+    ]
+
+
+async def fill(deps: Deps, citizen: str, seed: int) -> None:
+    random = Random(seed)
+    texts = [" ".join(random.sample(WORDS, 3)) for _ in range(MEMORIES)]
+    for part in batched(enumerate(texts), 100):
+        await stored(deps, *(remember(citizen, f"m{n}", description=text) for n, text in part))
+    for some in batched(tangle(citizen, random), 100):
+        await stored(deps, *some)
+
+
+async def ask(deps: Deps, citizen: str, text: str, **fields: Any) -> ConsciousnessStream:
+    fields = {"citizen_id": citizen, "query_text": text, "query_levels": (Level.N1,), **fields}
+    stream = await retrieve_consciousness_context(RetrievalIntention.model_validate(fields), deps, ASKED + 5000)
+    assert not stream.degraded
+    return stream
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_a_large_graph_answers_as_a_small_one(
+    deps: Deps, small_service: Deps, fresh_citizen: str, seed: int
+) -> None:
+    await fill(deps, fresh_citizen, seed)
+    for fields in ({"explain": True}, {"min_energy": 0.4}, {"filters": {"node_types": ["Thing", "Memory"]}}):
+        for text in ASKS:
+            expected = (await ask(deps, fresh_citizen, text, **fields)).model_dump(mode="json", exclude=OWN_TIMES)
+            for _ in range(2):
+                found = await ask(small_service, fresh_citizen, text, **fields)
+                assert found.model_dump(mode="json", exclude=OWN_TIMES) == expected
+
+
+async def test_of_a_large_graph_only_what_is_shown_is_kept(deps: Deps, fresh_citizen: str) -> None:
+    await fill(deps, fresh_citizen, 0)
+    service = another_service(deps)
+    service.connection.keep_at_most(1)
+    records = service.connection.records
+    assert not records.has_room_for(MEMORIES)
+    stream = await ask(service, fresh_citizen, "boat and lamp", max_results_per_level=10)
+    level = stream.levels["n1_personal"]
+    shown = {memory.node_id for memory in (*level.vector_results, *level.graph_results)}
+    assert len(records) == len(shown) + len(level.relationships) > 0
+    before = records.hits
+    await ask(service, fresh_citizen, "lamp and boat", max_results_per_level=10)
+    assert records.hits - before >= len(shown)
+    await service.connection.close()
