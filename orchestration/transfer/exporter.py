@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any, Final
 
@@ -21,6 +22,9 @@ from substrate.store.archive import PAST_STATE, STATE_LABELS, VECTORS, PastRecor
 from substrate.store.predictions import UNANSWERED
 
 TRIES: Final = 10
+TRIES_WITHOUT_PAUSE: Final = 3
+PAUSE_S: Final = 2.0
+"""Writes to a graph that is never at rest wait so long at most while it is read."""
 
 
 async def export(
@@ -73,14 +77,18 @@ async def _read_unchanged(
 ) -> _GraphReader:
     """Read a graph, and read it again when it was written to meanwhile; up to `TRIES` times."""
     graph = deps.graph(origin.graph)
-    for _ in range(TRIES):
+    for number in range(TRIES):
         reader = (
             _GraphReader(graph, origin, embeddings=embeddings)
             if known_at is None
             else _KnownGraphReader(graph, origin, known_at, embeddings=embeddings)
         )
+        paused = deps.connection.pauses.pause(graph.name, PAUSE_S)
         try:
-            async with deps.connection.watched([graph.name]) as unchanged:
+            async with (
+                nullcontext() if number < TRIES_WITHOUT_PAUSE else paused,
+                deps.connection.watched([graph.name]) as unchanged,
+            ):
                 await reader.run()
                 if await unchanged():
                     return reader

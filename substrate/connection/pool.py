@@ -31,7 +31,7 @@ from substrate.connection.lines import Command, Lines
 from substrate.connection.parameters import typed_row
 from substrate.connection.patience import NO_ANSWER, NOT_DONE, patiently
 from substrate.connection.record_cache import RecordCache
-from substrate.connection.turns import ActiveTenants, Turns
+from substrate.connection.turns import ActiveTenants, Pauses, Turns
 from substrate.cypher.query import Query
 
 type Row = Sequence[Any]
@@ -84,7 +84,8 @@ class Connection:
     `failures` counts what the engine did not answer, or not in time.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
-    separate connections, so that no write waits for a read. A flow holds one of `questions` while it answers.
+    separate connections, so that no write waits for a read; but writes to a graph wait while it is paused. A flow
+    holds one of `questions` while it answers.
     `batch_sizes`: how many rows a statement takes now.
     """
 
@@ -107,6 +108,7 @@ class Connection:
         active = ActiveTenants()
         self.reads = Turns(READS_AT_ONCE, CORES + 1, active)
         self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, active, rest_beyond_s=QUICK_WRITE_S)
+        self.pauses = Pauses()
         self.questions = Turns(QUESTIONS_AT_ONCE, QUESTIONS_SHARED, active, rest_beyond_s=QUICK_S)
         shared: dict[str, Any] = {
             "username": username,
@@ -198,6 +200,7 @@ class Connection:
         `first`: commands on vector sets that are carried out before it, sent together with it. The engine's own
         deadline begins when the query is sent. Raises as `read` does, and Conflict.
         """
+        await self.pauses.wait(graph)
         text = header + query.for_generation(self.vectors.of(graph).generation)
         words: Command = ("GRAPH.QUERY", graph, text)
         refused: list[tuple[Command, Exception]] = []

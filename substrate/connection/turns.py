@@ -257,6 +257,36 @@ class Turns:
             del self._waiting[tenant.key]
 
 
+class Pauses:
+    """Lets the writes of this process to one graph wait for a moment, so that a reader finds it unchanged."""
+
+    def __init__(self) -> None:
+        self._paused: dict[str, asyncio.Event] = {}
+
+    async def wait(self, graph: str) -> None:
+        """Return when nobody pauses the writes to the graph."""
+        while (paused := self._paused.get(graph)) is not None:
+            await paused.wait()
+
+    @asynccontextmanager
+    async def pause(self, graph: str, most_s: float) -> AsyncIterator[None]:
+        """Let the writes to the graph wait inside the `with` block, for at most so many seconds."""
+        await self.wait(graph)
+        paused = self._paused[graph] = asyncio.Event()
+
+        def end() -> None:
+            if not paused.is_set():
+                del self._paused[graph]
+                paused.set()
+
+        timer = asyncio.get_running_loop().call_later(most_s, end)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            end()
+
+
 def _fail(answered: asyncio.Future[Any], error: BaseException) -> None:
     if answered.done():
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -29,6 +30,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import archive
 from tests.integration.store import NOW, ask, day, found, history, ids, moment, relate, remember, send, stored
+from tests.integration.test_kept_reads import another_service
 
 THEN: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": to_datetime(NOW + 4)}
 CLOSE_LINK = Query(
@@ -302,15 +304,16 @@ async def test_the_state_of_an_earlier_release_comes_in_as_its_first_record(
     assert (await read_state(fresh_citizen, deps, Scope.at(day(25), day(25)))).energy == 0.25
 
 
-async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(
+async def test_a_graph_that_other_services_write_to_all_the_time_is_not_exported_torn(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await lived(deps, fresh_citizen)
+    other = another_service(deps)
     read, tries = archive.read_page, iter(range(100))
 
     async def read_while_others_write(graph: Graph, after: int) -> list[archive.StoredNode]:
         if after == -1 and (n := next(tries)) < busy:
-            await stored(deps, remember(fresh_citizen, f"late {n}"))
+            await stored(other, remember(fresh_citizen, f"late {n}"))
         return await read(graph, after)
 
     monkeypatch.setattr(archive, "read_page", read_while_others_write)
@@ -319,6 +322,28 @@ async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(
     busy = 100
     with pytest.raises(Unavailable, match="was written to while it was read"):
         await exported(deps, fresh_citizen)
+    await other.connection.close()
+
+
+async def test_a_graph_that_this_service_writes_to_all_the_time_is_exported_as_it_was_at_one_moment(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await lived(deps, fresh_citizen)
+    written = 0
+
+    async def write() -> None:
+        nonlocal written
+        while True:
+            await stored(deps, remember(fresh_citizen, f"late {written}"))
+            written += 1
+
+    writing = asyncio.create_task(write())
+    counts = [orjson.loads((await exported(deps, fresh_citizen))[-1])["counts"]["memory"] for _ in range(5)]
+    writing.cancel()
+    assert counts == sorted(counts)
+    assert 12 + written >= counts[-1] >= counts[0] >= 12
+    await asyncio.wait([writing])
+    await stored(deps, remember(fresh_citizen, "the last"))
 
 
 SPOIL = Query("spoil", "MATCH (n:ConsciousnessNode {id: $id}) SET n.extra = $text RETURN n.id")

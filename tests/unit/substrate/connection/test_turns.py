@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.connection.turns import RECENT_S, RESERVED, TENANT, ActiveTenants, Tenant, Turns, note_citizen
+from substrate.connection.turns import (
+    RECENT_S,
+    RESERVED,
+    TENANT,
+    ActiveTenants,
+    Pauses,
+    Tenant,
+    Turns,
+    note_citizen,
+)
 from tests.waiting import wait_until_async
 
 ADA, BOB, EVE = Tenant("k1", "ada"), Tenant("k1", "bob"), Tenant("k2", "eve")
@@ -288,3 +297,33 @@ def test_a_request_counts_as_the_first_citizen_that_it_names() -> None:
     note_citizen("bob")
     assert TENANT.get() == ADA
     TENANT.reset(token)
+
+
+async def test_writes_to_a_paused_graph_wait_for_the_end_of_the_pause() -> None:
+    pauses, order = Pauses(), []
+
+    async def write(graph: str) -> None:
+        await pauses.wait(graph)
+        order.append(graph)
+
+    async with pauses.pause("a", 60.0):
+        waiting = asyncio.create_task(write("a"))
+        await write("b")
+        await asyncio.sleep(0)
+        order.append("read")
+    await waiting
+    await write("a")
+    assert order == ["b", "read", "a", "a"]
+
+
+async def test_a_pause_ends_by_itself_and_pauses_of_one_graph_follow_each_other() -> None:
+    pauses, order = Pauses(), []
+
+    async def read(name: str) -> None:
+        async with pauses.pause("a", 0.01):
+            order.append(f"{name} begins")
+            await pauses.wait("a")  # for the end that comes by itself
+            order.append(f"{name} ends")
+
+    await asyncio.gather(read("one"), read("other"))
+    assert order == ["one begins", "one ends", "other begins", "other ends"]
