@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from orchestration.question.reading import ANSWERING
+from schemas.memory import GraphKey
 
 MOST_READ: Final = 60
 MOST_FORMER: Final = 10
@@ -39,6 +40,10 @@ type Flags = np.ndarray[Any, np.dtype[np.bool_]]
 type Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
+type Whose = str | tuple[GraphKey, str]
+"""Whose words a hit is: the answering side, or a level and who speaks there."""
+
+
 class Hit(NamedTuple):
     """A hit as it is compared with others.
 
@@ -49,7 +54,7 @@ class Hit(NamedTuple):
     """
 
     at: int
-    voice: str
+    voice: Whose
     total: float
     likeness: float | None
     stems: AbstractSet[str]
@@ -129,7 +134,7 @@ def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
 
 def _comparable(first: Sequence[Hit], former: Sequence[int], at: Instants) -> Flags:
     """For each of the former hits a row: which of all hits are later words of the same voice."""
-    voices: dict[str, int] = {}
+    voices: dict[Whose, int] = {}
     numbers = [-1 if hit.passage else voices.setdefault(hit.voice, len(voices)) for hit in first]
     voice = np.array(numbers, np.intp)
     comparable: Flags = (at - at[former][:, None] >= SECOND) & (voice == voice[former][:, None])

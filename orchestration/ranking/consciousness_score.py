@@ -36,6 +36,7 @@ _READ: Final = frozenset(("emotion_vector", "goal", "resolution_state"))
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
 _PLACES = tuple(NODE_START + place for name, place in NODE_PLACE.items() if name in _METADATA)
 _metadata = itemgetter(*_PLACES)
+_UNSET: Final = NODE_START + NODE_PLACE["unset"]
 _weighing = itemgetter(
     *(NODE_START + NODE_PLACE[name] for name in ("energy", "confidence", "emotion_vector", "unset"))
 )
@@ -75,6 +76,12 @@ def _names(unset: str | None) -> frozenset[str]:
     return frozenset((unset or "").split(","))
 
 
+@lru_cache(maxsize=256)
+def _places_read(unset: str | None) -> tuple[int, ...]:
+    """Where a row has the metadata that were read from the text."""
+    return tuple(NODE_START + NODE_PLACE[name] for name in sorted(_READ & _names(unset)))
+
+
 def completeness(memory: Candidate, *, inferred: bool = True) -> float:
     """The share of 003's 13 metadata fields that the memory has, in [0, 7/13] (003, component 6).
 
@@ -84,7 +91,9 @@ def completeness(memory: Candidate, *, inferred: bool = True) -> float:
     """
     absent: int = _metadata(memory.row).count(None)
     if not inferred:
-        absent += sum(memory.get(name) is not None for name in _READ & _names(memory.get("unset")))
+        row = memory.row
+        for place in _places_read(row[_UNSET]):
+            absent += row[place] is not None
     return (len(_PLACES) - absent) / len(_METADATA)
 
 

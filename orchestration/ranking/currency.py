@@ -15,7 +15,7 @@ from orchestration.question.answer_kind import AskedKind
 from orchestration.question.reading import ANSWERING, Question
 from orchestration.question.tense import Tense
 from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.changes import LEAST_CHANGE, MOST_READ, SAID, Change, Hit, find_changes
+from orchestration.ranking.changes import LEAST_CHANGE, MOST_READ, SAID, Change, Hit, Whose, find_changes
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.texts import Told, told_by
 from schemas.memory import GraphKey
@@ -108,7 +108,7 @@ def fold_duplicates(
     known_to = min(candidates.known_to, END_OF_TIME)
     memories = candidates.memories
     kept: list[Score] = []
-    first: dict[tuple[Hashable, str], Key] = {}
+    first: dict[tuple[Hashable, Whose], Key] = {}
     others: defaultdict[Key, list[str]] = defaultdict(list)
     linked: frozenset[tuple[GraphKey, str, str]] | None = None
     for score in order:
@@ -128,9 +128,9 @@ def fold_duplicates(
     return kept, {key: tuple(ids) for key, ids in others.items()}
 
 
-def _voice(key: Key, told: Told) -> str:
+def _voice(key: Key, told: Told) -> Whose:
     """Whose words a memory is: level and speaker, or author; the answering side is one voice on all levels."""
-    return told.by if told.by in ANSWERING else f"{key[0]} {told.by}"
+    return told.by if told.by in ANSWERING else (key[0], told.by)
 
 
 def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: bool) -> list[int]:

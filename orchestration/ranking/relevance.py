@@ -123,20 +123,24 @@ def count_each(
     return counts
 
 
-def _count_together(flat: Sequence[str], stems: Collection[str], language: str) -> dict[int, Counter[str]]:
+def _count_together(flat: Sequence[str], stems: Collection[str], language: str) -> dict[int, dict[str, int]]:
     """By place, what `_count_beginnings` counts in each text; a text begins and ends with a blank."""
     joined, ends = "".join(flat), list(accumulate(map(len, flat)))
-    held: defaultdict[int, list[str]] = defaultdict(list)
+    counts: defaultdict[int, dict[str, int]] = defaultdict(dict)
     silent = word_languages()[language].stop_words
+    roots: dict[str, str | None] = dict.fromkeys(silent)
     for beginning in _shared_beginnings(frozenset(stems)):
         start = joined.find(beginning)
         while start >= 0:
             end = joined.index(" ", start + 1)
             word = joined[start + 1 : end]
-            if word not in silent and (root := _held_stem(word, stems, language)):
-                held[bisect_right(ends, start)].append(root)
+            if word not in roots:
+                roots[word] = _held_stem(word, stems, language)
+            if root := roots[word]:
+                held = counts[bisect_right(ends, start)]
+                held[root] = held.get(root, 0) + 1
             start = joined.find(beginning, end)
-    return {place: Counter(found) for place, found in held.items()}
+    return counts
 
 
 def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
