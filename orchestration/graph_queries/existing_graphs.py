@@ -115,12 +115,13 @@ async def _open_target(
     except (StoreTimeout, Fault):
         return GraphTarget(key, graph, past=True)
     past = now < situation.pending_until
-    return GraphTarget(key, graph, past, graph.kept(situation.state), situation.feedback_at)
+    kept = graph.kept(situation.state)
+    return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until)
 
 
 def _situation(stamp: Stamp) -> reader.Situation:
     state = GraphState(stamp.clock, stamp.shifts, stamp.created_at, stamp.generation)
-    return reader.Situation(stamp.pending_until, stamp.feedback_at, state)
+    return reader.Situation(stamp.pending_until, stamp.feedback_at, state, stamp.changes_until)
 
 
 def _is_now(scope: Scope, now: Instant) -> bool:

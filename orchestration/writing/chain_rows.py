@@ -11,6 +11,7 @@ from orchestration.writing.version_chain import VersionChain
 from substrate.bitemporal import Record, is_open
 from substrate.store import rows
 from substrate.store.changesets import TransactionRows
+from substrate.store.writer import last_change
 
 type Vectors = Mapping[str, list[float] | None]
 
@@ -45,6 +46,9 @@ def add_rows(chains: Iterable[VersionChain], vectors: Vectors, changed: Transact
         carried = chain.carried
         pending = [record for record in chain.records.values() if record is not carried and is_open(record)]
         changed.pending_until = max([changed.pending_until, *(record.valid.end for record in pending)])
+        times = (record.valid for record in chain.records.values() if is_open(record))
+        changes = (last_change(valid.start, valid.end, changed.at) for valid in times)
+        changed.changes_until = max([changed.changes_until, *changes])
 
 
 def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows) -> None:

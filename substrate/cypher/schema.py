@@ -99,13 +99,13 @@ READ_STAMP: Final = Query(
     "MATCH (m:SubstrateMeta) RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, "
     "coalesce(m.generation, 0), m.other_model, m.other_dimension, m.other_state, "
     "coalesce(m.likeness, 'index'), coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), "
-    "coalesce(m.clock, 0), coalesce(m.shifts, 0) LIMIT 1",
+    "coalesce(m.clock, 0), coalesce(m.shifts, 0), m.changes_until LIMIT 1",
 )
 WRITE_STAMP: Final = Query(
     "write_stamp",
     "MERGE (m:SubstrateMeta {key: 'stamp'}) "
     "ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model, "
-    "m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness",
+    "m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness, m.changes_until = 0",
 )
 COUNTS: Final = Query(
     "counts",

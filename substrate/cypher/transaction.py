@@ -177,8 +177,10 @@ _WRITE_LINKS: Final = (
 _WRITE_RECEIPTS: Final = (
     "WITH m, at, later FOREACH (r IN $receipts | CREATE (c:Receipt {command_id: r.command_id}) "
     f"SET c += r, c.created_at = {_as_moved('r.created_at')}) "
+    f"WITH m, at, later, {_as_moved('$changes_until')} AS changes_until "
     "SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until, 0) < $pending_until "
-    "THEN $pending_until ELSE m.pending_until END RETURN later"
+    "THEN $pending_until ELSE m.pending_until END, m.changes_until = CASE WHEN m.changes_until < changes_until "
+    "THEN changes_until ELSE m.changes_until END RETURN later"
 )
 
 _PARTS: Final[Mapping[str, str]] = {

@@ -70,7 +70,8 @@ class GraphTarget(NamedTuple):
     """A graph that a question reads; with `past`, records that are not current are read too.
 
     `reads`: what this process keeps of it in the state in which the question found it. `feedback_at`: when its
-    feedback last changed, where that was read too. `is_large`: it has more memories than this process can keep, so
+    feedback last changed, and `changes_until` as `substrate.store.reader.Situation` has it, where they were read
+    too. `is_large`: it has more memories than this process can keep, so
     that most of what a question finds was not read before: then only what is shown is kept.
     """
 
@@ -79,6 +80,7 @@ class GraphTarget(NamedTuple):
     past: bool
     reads: Reads = UNKEPT
     feedback_at: Instant | None = None
+    changes_until: Instant | None = None
     is_large: bool = False
 
     def with_memories(self, count: int) -> GraphTarget:

@@ -65,6 +65,7 @@ class Stamp(NamedTuple):
     feedback_at: Instant = 0
     clock: int = 0
     shifts: int = 0
+    changes_until: Instant | None = None
 
     def generation_of(self, model: str, dimension: int) -> int | None:
         """Return the generation to use with this embedding; None when the graph has no such embeddings."""

@@ -53,7 +53,7 @@ _CARRIED_STAMP: Final = Query(
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
     "RETURN m {.*, key: null, "
     "generation: null, other_model: null, other_dimension: null, other_state: null, upkeep_fence: null, "
-    "shifts: null, likeness: null} LIMIT 1",
+    "shifts: null, likeness: null, changes_until: null} LIMIT 1",
 )
 """The stamp without the generations of vectors, the fence of upkeep and the count of shifts, which concern only
 this store."""

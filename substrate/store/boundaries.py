@@ -44,14 +44,22 @@ class _Stretch(NamedTuple):
 async def read_next_change(target: GraphTarget, after: Instant) -> Instant | None:
     """The next moment after `after` at which a record begins or ends to hold; END_OF_TIME where none does.
 
-    It is kept for the state in which the question found the graph. None where the graph does not say in time.
-    Raises Unavailable.
+    Most graphs say that nothing is scheduled; else it is looked up, and kept for the state in which the question
+    found the graph. None where the graph does not say in time. Raises Unavailable.
     """
+    if _is_quiet(target, after):
+        return END_OF_TIME
     kept: _Stretch | None = target.reads.get(NEXT_CHANGE.name)
     if kept is None or not kept.contains(after):
         kept = _Stretch(after, await _read(target, after))
         target.reads.keep(NEXT_CHANGE.name, kept, _KEPT_BYTES)
     return kept.until
+
+
+def _is_quiet(target: GraphTarget, after: Instant) -> bool:
+    """Whether nothing begins or ends to hold after this moment. All else began by the clock of the graph."""
+    state, until = target.reads.state, target.changes_until
+    return state is not None and until is not None and max(until, state.clock) <= after
 
 
 async def _read(target: GraphTarget, after: Instant) -> Instant | None:

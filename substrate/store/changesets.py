@@ -80,4 +80,5 @@ class TransactionRows:
     links: list[dict[str, Any]] = field(default_factory=list)
     receipts: list[Mapping[str, Any]] = field(default_factory=list)
     pending_until: Instant = 0
+    changes_until: Instant = 0
     sent_again: bool = False

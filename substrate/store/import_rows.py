@@ -25,9 +25,11 @@ _VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion
 
 _PUT_STAMP: Final = Query(
     "put_stamp",
-    "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties SET m.shifts = timestamp() RETURN count(m)",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties "
+    "SET m.shifts = timestamp(), m.changes_until = null RETURN count(m)",
 )
-"""What was kept of another graph of this name, which may have had the same clock, is out of date."""
+"""What was kept of another graph of this name, which may have had the same clock, is out of date. A file does not
+say until when something changes by itself."""
 _TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_STATE_TEXTS)
 _PUT_LONE: Final = {
     label: Query(

@@ -60,7 +60,8 @@ RECEIPTS: Final = Query(
 SITUATION: Final = Query(
     "situation",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), "
-    "coalesce(m.clock, 0), coalesce(m.shifts, 0), coalesce(m.created_at, 0), coalesce(m.generation, 0) LIMIT 1",
+    "coalesce(m.clock, 0), coalesce(m.shifts, 0), coalesce(m.created_at, 0), coalesce(m.generation, 0), "
+    "m.changes_until LIMIT 1",
 )
 EXISTING: Final = Query(
     "existing",
@@ -193,11 +194,15 @@ async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, StoredReceipt]
 class Situation(NamedTuple):
     """What a question has to know of a graph first. `pending_until`: when the last scheduled change takes effect;
     until then the past side is needed too. `feedback_at`: when feedback last changed. Both 0 without any.
+
+    `changes_until`: what is known now neither begins nor ends to hold after it, unless at the time of its writing;
+    None where that was never written down: in a graph of an older release, or one that was imported.
     """
 
     pending_until: Instant = 0
     feedback_at: Instant = 0
     state: GraphState | None = None
+    changes_until: Instant | None = None
 
 
 async def read_situation(graph: Graph) -> Situation:
@@ -205,8 +210,8 @@ async def read_situation(graph: Graph) -> Situation:
     rows = await graph.read(SITUATION)
     if not rows:
         return Situation()
-    pending, feedback, *state = map(int, rows[0])
-    return Situation(pending, feedback, GraphState(*state))
+    pending, feedback, *state, changes_until = rows[0]
+    return Situation(pending, feedback, GraphState(*state), changes_until)
 
 
 async def pending_until(graph: Graph) -> int:

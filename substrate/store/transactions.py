@@ -121,6 +121,7 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
         "links": changed.links,
         "receipts": [dict(receipt) for receipt in changed.receipts],
         "pending_until": changed.pending_until,
+        "changes_until": changed.changes_until,
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
     once = ExactlyOnceWrite(graph, transaction(lists), values, vectors=moved.vectors)

@@ -47,11 +47,13 @@ _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion), di
 _BEGIN: Final = (
     f"{CLOCK} WITH m, at, coalesce(m.clock, 0) AS was FOREACH (w IN $whole | "
     "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
+    "WITH m, at, was FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END | "
+    "SET m.changes_until = $changes_until) "
     "WITH m, at, was UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
 """`whole`: the receipt of one command that has all rows as parts, or an empty list. `r.receipt`: the id of the
 row's own receipt. `r.nth`: transaction time of the row, in microseconds after the first row. `last`: the highest
-`nth`."""
+`nth`. `changes_until`: the last moment at which a row begins or ends to hold; 0 where all began by `at`."""
 
 _FOUND: Final = (
     "o.fingerprint AS fingerprint, coalesce(o.version, 1) AS version, "
@@ -252,10 +254,17 @@ def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
         "rows": [_without_nulls(row) for row in batch.rows],
         "at": batch.at,
         "last": max(row["nth"] for row in batch.rows),
+        "changes_until": max(last_change(row["valid_at"], row["invalid_at"], batch.at) for row in batch.rows),
         "whole": [] if batch.whole is None else [dict(batch.whole)],
         "open": END_OF_TIME,
         "command": query.name.removesuffix("_named"),
     }
+
+
+def last_change(valid_at: Instant, invalid_at: Instant, at: Instant) -> Instant:
+    """When a record last begins or ends to hold; 0 where it does neither after it is written at `at`."""
+    last = valid_at if invalid_at == END_OF_TIME else max(valid_at, invalid_at)
+    return last if last > at else 0
 
 
 def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:

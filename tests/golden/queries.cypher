@@ -690,7 +690,7 @@ RETURN id(n), id(p), properties(p), id(t), labels(t), properties(t);
 // carried_stamp
 MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN m {.*, key: null, generation: null, other_model: null, other_dimension: null, other_state: null,
-    upkeep_fence: null, shifts: null, likeness: null}
+    upkeep_fence: null, shifts: null, likeness: null, changes_until: null}
 LIMIT 1;
 
 // carried_tags
@@ -6992,7 +6992,7 @@ RETURN count(n);
 // :params $properties
 MATCH (m:SubstrateMeta {key: 'stamp'})
 SET m += $properties
-SET m.shifts = timestamp()
+SET m.shifts = timestamp(), m.changes_until = null
 RETURN count(m);
 
 // put_streamnote
@@ -7129,7 +7129,8 @@ RETURN n.version;
 MATCH (m:SubstrateMeta)
 RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, coalesce(m.generation, 0),
     m.other_model, m.other_dimension, m.other_state, coalesce(m.likeness, 'index'),
-    coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), coalesce(m.clock, 0), coalesce(m.shifts, 0)
+    coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), coalesce(m.clock, 0), coalesce(m.shifts, 0),
+    m.changes_until
 LIMIT 1;
 
 // read_state
@@ -7214,13 +7215,17 @@ RETURN held, m.id, m.node_type, m.name,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // relate
-// :params $at, $command, $last, $open, $rows, $whole
+// :params $at, $changes_until, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
 WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
   ON CREATE SET c += w, c.created_at = at
+)
+WITH m, at, was
+FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END |
+  SET m.changes_until = $changes_until
 )
 WITH m, at, was
 UNWIND $rows AS r
@@ -7262,13 +7267,17 @@ RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, 
     coalesce(m.created_at, 0), coalesce(m.generation, 0);
 
 // relate_named
-// :params $at, $command, $last, $open, $rows, $whole
+// :params $at, $changes_until, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
 WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
   ON CREATE SET c += w, c.created_at = at
+)
+WITH m, at, was
+FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END |
+  SET m.changes_until = $changes_until
 )
 WITH m, at, was
 UNWIND $rows AS r
@@ -7339,13 +7348,17 @@ SET m.clock = at, m.feedback_at = at
 RETURN size(those);
 
 // remember
-// :params $at, $command, $last, $open, $rows, $whole
+// :params $at, $changes_until, $command, $last, $open, $rows, $whole
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
 WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
   ON CREATE SET c += w, c.created_at = at
+)
+WITH m, at, was
+FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END |
+  SET m.changes_until = $changes_until
 )
 WITH m, at, was
 UNWIND $rows AS r
@@ -12743,7 +12756,7 @@ RETURN id(n), n.id;
 // situation
 MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), coalesce(m.clock, 0), coalesce(m.shifts, 0),
-    coalesce(m.created_at, 0), coalesce(m.generation, 0)
+    coalesce(m.created_at, 0), coalesce(m.generation, 0), m.changes_until
 LIMIT 1;
 
 // stamp_erased
@@ -13616,7 +13629,7 @@ FOREACH (n IN owners |
 RETURN count(t);
 
 // transaction
-// :params $at, $carried, $closing, $commands, $handles, $held, $ids, $links, $moved, $new, $open, $past, $pending_until, $receipts, $restored, $seen, $tagged, $touched, $withdrawn
+// :params $at, $carried, $changes_until, $closing, $commands, $handles, $held, $ids, $links, $moved, $new, $open, $past, $pending_until, $receipts, $restored, $seen, $tagged, $touched, $withdrawn
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
 WITH m, at, at - $at AS later
@@ -13876,8 +13889,11 @@ FOREACH (r IN $receipts |
   SET c += r, c.created_at = CASE WHEN r.created_at < $at
       OR r.created_at = $open THEN r.created_at ELSE r.created_at + later END
 )
+WITH m, at, later, CASE WHEN $changes_until < $at
+    OR $changes_until = $open THEN $changes_until ELSE $changes_until + later END AS changes_until
 SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until,
-    0) < $pending_until THEN $pending_until ELSE m.pending_until END
+    0) < $pending_until THEN $pending_until ELSE m.pending_until END,
+    m.changes_until = CASE WHEN m.changes_until < changes_until THEN changes_until ELSE m.changes_until END
 RETURN later;
 
 // turn_states
@@ -15365,7 +15381,7 @@ RETURN q.id;
 // :params $dimension, $embedding_model, $likeness, $now, $schema_version
 MERGE (m:SubstrateMeta {key: 'stamp'})
 ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model,
-    m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness;
+    m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness, m.changes_until = 0;
 
 // writer_of
 // :params $id

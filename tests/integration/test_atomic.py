@@ -24,7 +24,8 @@ from schemas.commands import ANY_COMMAND, WriteReceipt
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from substrate.store import transactions
+from substrate.graphs.graph import Graph
+from substrate.store import reader, transactions
 from substrate.store.changesets import TransactionRows
 from substrate.store.transactions import COMMANDS_AT_MOST
 from tests.integration.store import NOW, history, moment, relate, remember, send, stored
@@ -53,7 +54,18 @@ async def whole(deps: Deps, citizen: str) -> list[dict[str, Any]]:
     held = [one["properties"] for one in told if one["kind"] == "record" or one.get("past")]
     ends = [one["invalid_at"] for one in held if one["expired_at"] == END_OF_TIME]
     assert told[0]["meta"].pop("pending_until", 0) >= max(ends, default=0)
+    await check_changes(deps.graph(Origin(Level.N1, citizen).graph), [one.get("properties", {}) for one in told])
     return told
+
+
+async def check_changes(graph: Graph, stored: list[dict[str, Any]]) -> None:
+    """A graph says until when something in it begins or ends to hold by itself."""
+    situation = await reader.read_situation(graph)
+    assert situation.state is not None
+    assert situation.changes_until is not None
+    open_ones = [one for one in stored if one.get("expired_at") == END_OF_TIME]
+    times = [time for one in open_ones for time in (one["valid_at"], one["invalid_at"]) if time != END_OF_TIME]
+    assert max(situation.changes_until, situation.state.clock) >= max(times, default=0)
 
 
 def some_commands(chance: Random, start: int, count: int) -> list[dict[str, Any]]:

@@ -41,6 +41,8 @@ from schemas.temporal import Instant, to_datetime
 from schemas.upkeep.quarantine import QuarantineChange, QuarantineRequest
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
+from substrate.cypher.query import Query
+from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
 from substrate.store import boundaries
 from tests.integration.store import NOW, relate, remember, stored
@@ -451,8 +453,34 @@ async def test_a_graph_too_large_to_look_for_what_is_scheduled_keeps_no_answer(
 
     sent: list[str] = []
     other.connection.around = late
+    await plain.graph(graph_name(Level.N1, boat)).write(FORGET_CHANGES)
     assert [(await both(other, plain, boat))[0].was_kept for _ in range(3)] == [False] * 3
     assert sent.count("next_change") == len((await ask(plain, boat)).stream.timings) // 2
+
+
+FORGET_CHANGES = Query("forget_changes", "MATCH (m:SubstrateMeta) SET m.changes_until = null RETURN m.key")
+"""As in a graph of an older release."""
+
+
+async def test_of_a_graph_in_which_nothing_is_scheduled_nothing_is_looked_up(
+    other: Deps, plain: Deps, boat: str
+) -> None:
+    sent: list[str] = []
+
+    @contextmanager
+    def noted(name: str) -> Iterator[None]:
+        sent.append(name)
+        yield
+
+    other.connection.around = noted
+    times = {"valid_at": to_datetime(NOW - 2 * DAY), "invalid_at": to_datetime(NOW - DAY)}
+    await stored(plain, remember(boat, "flag", description="The blue boat had a flag", **times))
+    assert [(await both(other, plain, boat))[0].was_kept for _ in range(3)] == [False, True, True]
+    assert "next_change" not in sent
+    await stored(plain, remember(boat, "later", description="A blue boat", valid_at=to_datetime(NOW + 2 * HOUR)))
+    assert [(await both(other, plain, boat))[0].was_kept for _ in range(2)] == [False, True]
+    assert "next_change" in sent
+    assert not (await both(other, plain, boat, now=NOW + 2 * HOUR))[0].was_kept
 
 
 @pytest.mark.parametrize("by_itself", [True, False])

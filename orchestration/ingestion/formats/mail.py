@@ -32,7 +32,7 @@ _ID: Final = re.compile(r"<([^<>\s]+)>")
 _REPLY: Final = re.compile(r"\A(?:(?:re|aw|fwd?|wg|sv|antw|tr|rv)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
 _UNWANTED: Final = frozenset(("spam", "trash", "papierkorb", "draft", "drafts", "entwürfe"))
 _PARSER: Final = BytesParser(policy=policy.default)
-_DAMAGE: Final = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
+_DAMAGE: Final = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
 """What the library raises for headers that no program should write."""
 
 
@@ -73,16 +73,16 @@ def split_mbox(raw: bytes) -> list[bytes]:
 def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat | None:
     """Return a thread with this mail alone; those of one thread are put together later."""
     mail = _PARSER.parsebytes(raw)
-    if not isinstance(mail, EmailMessage) or not (mail["from"] or mail["date"] or mail["subject"]):
+    if not isinstance(mail, EmailMessage) or not any(_header(mail, name) for name in ("from", "date", "subject")):
         reader.fail(place, "has no headers of a mail")
-    labels = {label.strip().strip('"').lower() for label in str(mail["x-gmail-labels"] or "").split(",")}
+    labels = {label.strip().strip('"').lower() for label in _header(mail, "x-gmail-labels").split(",")}
     if labels & _UNWANTED:
         reader.left_out["mails in spam, drafts and trash"] += 1
         return None
-    own_id = _first_id(mail["message-id"]) or blake2b(raw, digest_size=12).hexdigest()
+    own_id = _first_id(_header(mail, "message-id")) or blake2b(raw, digest_size=12).hexdigest()
     attached: list[str] = []
     text = _clean("\n\n".join(filter(None, _texts(reader, mail, attached))))
-    subject = _line(mail["subject"])
+    subject = _line(_header(mail, "subject"))
     if not (text or subject):
         reader.left_out["mails without text"] += 1
         return None
@@ -99,18 +99,26 @@ def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat
 
 def _root(roots: dict[str, str], mail: EmailMessage, own_id: str) -> str:
     """Return the id of the first mail of the thread, as far as the mails say it."""
-    before = _first_id(mail["references"]) or _first_id(mail["in-reply-to"])
+    before = _first_id(_header(mail, "references")) or _first_id(_header(mail, "in-reply-to"))
     roots[own_id] = own_id if before is None else roots.get(before, before)
     return roots[own_id]
 
 
-def _first_id(header: Any) -> str | None:
-    found = _ID.search(str(header or ""))
+def _header(mail: EmailMessage, name: str) -> str:
+    """Return the text of a header; empty without one, and as it stands where it cannot be read."""
+    try:
+        return str(mail[name] or "")
+    except _DAMAGE:
+        return next((str(value) for key, value in mail.raw_items() if key.lower() == name.lower()), "")
+
+
+def _first_id(header: str) -> str | None:
+    found = _ID.search(header)
     return found[1] if found else None
 
 
-def _line(header: Any) -> str:
-    return " ".join(str(header or "").split())
+def _line(header: str) -> str:
+    return " ".join(header.split())
 
 
 def _people(mail: EmailMessage, *names: str) -> list[str]:
@@ -121,12 +129,12 @@ def _people(mail: EmailMessage, *names: str) -> list[str]:
 
 
 def _time(reader: Reader, mail: EmailMessage, place: str) -> datetime | None:
-    header = str(mail["date"] or "")
+    header = _header(mail, "date")
     if not header:
         return None
     try:
         time = parsedate_to_datetime(header)
-    except (ValueError, TypeError, IndexError):
+    except _DAMAGE:
         return reader.moment(header, f"{place}, date".removeprefix(", "))
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
@@ -157,7 +165,7 @@ def _text(reader: Reader, part: EmailMessage, attached: list[str]) -> str:
     """Return the text of a part without parts; it is empty for an attached file."""
     kind, name = part.get_content_type(), part.get_filename()
     if name or part.get_content_disposition() == "attachment" or not kind.startswith("text/"):
-        attached.append(_line(name) or kind)
+        attached.append(_line(name or "") or kind)
         reader.left_out["attached files"] += 1
         return ""
     if kind == "text/html":
@@ -180,7 +188,8 @@ def _quoted(reader: Reader, mail: Any, attached: list[str], depth: int) -> str:
     """Return an attached mail as a quotation, with who wrote it and when."""
     if not isinstance(mail, EmailMessage):
         return ""
-    head = [f"{name}: {_line(mail[name])}" for name in ("From", "Date", "Subject") if mail[name]]
+    told = {name: _line(_header(mail, name)) for name in ("From", "Date", "Subject")}
+    head = [f"{name}: {line}" for name, line in told.items() if line]
     text = "\n\n".join(filter(None, _texts(reader, mail, attached, depth + 1)))
     return "\n".join(f"> {line}".rstrip() for line in ("\n".join(head) + f"\n\n{text}").strip().split("\n"))
 

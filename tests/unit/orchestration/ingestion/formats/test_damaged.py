@@ -50,6 +50,7 @@ def test_any_damage_is_told(path: Path, damages: list[tuple[float, int, bytes]],
     [
         ("a.csv", b'text,b\n"x\r\r\ny\x1c",1\rz,2\n'),
         ("a.html", b"<html><![[[[DOCTYPE en>a"),
+        ("a.eml", b"From: Ada <a@b.c>\nDate: Mon, 3 Mar 99999999999999999999 10:00:00 +0000\n\nHello there\n"),
         (
             "a.json",
             b'[{"uuid": "u", "chat_messages": [{"sender": "human", "uuid": "1", '
@@ -60,3 +61,12 @@ def test_any_damage_is_told(path: Path, damages: list[tuple[float, int, bytes]],
 def test_damage_that_was_met(name: str, raw: bytes) -> None:
     with contextlib.suppress(InvalidRequest):
         assert read_raw(name, raw).items
+
+
+def test_of_a_mail_with_a_date_that_no_clock_has_the_date_is_told() -> None:
+    raw = b"From: Ada <a@b.c>\nDate: Mon, 3 Mar 99999999999999999999 10:00:00 +0000\n\nHello there\n"
+    with pytest.raises(InvalidRequest, match="99999999999999999999 10:00:00 .* is no time"):
+        read_raw("a.eml", raw)
+    head = b"From: Bo <b@b.c>\nDate: Mon, 3 Mar 2025 10:00:00 +0000\nContent-Type: message/rfc822\n\n"
+    [mail] = read_raw("a.eml", head + raw).items
+    assert "> Date: Mon, 3 Mar 99999999999999999999" in str(mail)
