@@ -65,7 +65,7 @@ def test_damage_that_was_met(name: str, raw: bytes) -> None:
 
 def test_of_a_mail_with_a_date_that_no_clock_has_the_date_is_told() -> None:
     raw = b"From: Ada <a@b.c>\nDate: Mon, 3 Mar 99999999999999999999 10:00:00 +0000\n\nHello there\n"
-    with pytest.raises(InvalidRequest, match="99999999999999999999 10:00:00 .* is no time"):
+    with pytest.raises(InvalidRequest, match=r"99999999999999999999 10:00:00 .* is no time"):
         read_raw("a.eml", raw)
     head = b"From: Bo <b@b.c>\nDate: Mon, 3 Mar 2025 10:00:00 +0000\nContent-Type: message/rfc822\n\n"
     [mail] = read_raw("a.eml", head + raw).items
