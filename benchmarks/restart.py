@@ -90,14 +90,14 @@ async def measure(adapter: Adapter, world: World, tail: int, directory: Path) ->
         recall, search_ms = await _recall(world, questions, deps, graph)
         await append_log.rewrite(deps.connection)
         alone_ms = await _write_alone(world, deps, max(tail, ALONE))
-        asked = [float(number) for number in questions[0]]
-        before = await port.nearest(deps.connection, graph, Search(asked, TOP, open_only=True))
+        search = Search([float(number) for number in questions[0]], TOP, open_only=True, held=world.nodes)
+        before = await port.nearest(deps.connection, graph, search)
         megabytes = await deps.connection.memory_bytes() / 1e6
         files = await asyncio.to_thread(_megabytes, directory)
-        killed = await _kill(runtime, graph, asked, before)
+        killed = await _kill(runtime, graph, search, before)
     begun_at = time.perf_counter()
     async with open_runtime(settings) as runtime:
-        clean = await _wait(runtime, graph, asked, before, begun_at)
+        clean = await _wait(runtime, graph, search, before, begun_at)
     return Measured(adapter, per_memory, alone_ms, megabytes, files, search_ms, recall, clean, killed)
 
 
@@ -144,30 +144,27 @@ async def _recall(world: World, questions: np.ndarray, deps: Deps, graph: str) -
     for question in questions:
         exact = {f"{LEVEL}-{place}" for place in np.argsort(-(stored @ question))[:TOP]}
         begun = time.perf_counter()
-        search = Search([float(number) for number in question], TOP, open_only=True)
+        search = Search([float(number) for number in question], TOP, open_only=True, held=world.nodes)
         found = await port.nearest(deps.connection, graph, search)
         times.append(time.perf_counter() - begun)
         hits += len(exact & {near.owner for near in found})
     return hits / (TOP * len(questions)), median(times) * 1000
 
 
-async def _kill(runtime: Runtime, graph: str, asked: Sequence[float], before: Sequence[object]) -> Restarted:
+async def _kill(runtime: Runtime, graph: str, search: Search, before: Sequence[object]) -> Restarted:
     """Kill the engine; the next command starts it again."""
     begun = time.perf_counter()
     os.kill(await _engine(runtime), signal.SIGKILL)
-    return await _wait(runtime, graph, asked, before, begun)
+    return await _wait(runtime, graph, search, before, begun)
 
 
-async def _wait(
-    runtime: Runtime, graph: str, asked: Sequence[float], before: Sequence[object], begun: float
-) -> Restarted:
+async def _wait(runtime: Runtime, graph: str, search: Search, before: Sequence[object], begun: float) -> Restarted:
     """Ask until the answer is the one from before."""
     while time.perf_counter() - begun < PATIENCE_S:
         try:
-            if await runtime.deps.graphs.for_reading(graph):
-                search = Search(asked, TOP, open_only=True)
-                if await port.nearest(runtime.deps.connection, graph, search) == before:
-                    return Restarted(time.perf_counter() - begun, await _cpu(runtime))
+            is_there = await runtime.deps.graphs.for_reading(graph)
+            if is_there and await port.nearest(runtime.deps.connection, graph, search) == before:
+                return Restarted(time.perf_counter() - begun, await _cpu(runtime))
         except SubstrateError:
             pass
         await asyncio.sleep(POLL_S)

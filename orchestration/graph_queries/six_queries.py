@@ -21,7 +21,6 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import GraphKey
 from schemas.temporal import Period, Scope
 from substrate.graphs.graph import GraphTarget, Query, Search
-from substrate.likeness.port import EXACT_WITHIN as FEW_VECTORS
 from substrate.likeness.port import Role
 from substrate.store import passages, search
 from substrate.store.filters import felt_values
@@ -195,8 +194,8 @@ def build_vector_query(
 def _search(target: GraphTarget, lexicon: Lexicon, embedding: Sequence[float], k: int) -> Search:
     """The search for the nearest. One for the present leaves out what is past where that is much."""
     crowded = CROWDED * lexicon.past_traces > lexicon.traces
-    few = lexicon.traces + lexicon.past_traces <= FEW_VECTORS
-    return Search(embedding, k, open_only=not target.past, crowded=crowded, few=few)
+    held = lexicon.traces + lexicon.past_traces
+    return Search(embedding, k, open_only=not target.past, crowded=crowded, held=held)
 
 
 def _exact_search(

@@ -58,7 +58,7 @@ class Search(NamedTuple):
     """The `k` vectors nearest to the embedding.
 
     `open_only`: those of the present are sought; others may be among the found. `crowded`: so many are of the past
-    that they would leave no room. `few`: there are so few that all may be compared.
+    that they would leave no room. `held`: how many there are in all, as far as it is known; 0 where it is not.
     """
 
     embedding: Sequence[float]
@@ -66,7 +66,7 @@ class Search(NamedTuple):
     role: Role = Role.MEMORIES
     open_only: bool = False
     crowded: bool = False
-    few: bool = False
+    held: int = 0
 
 
 def set_name(graph: str, role: Role, generation: int) -> str:

@@ -21,9 +21,6 @@ from substrate.likeness.vector_sets import VectorSets, addition
 
 __all__ = ["Near", "Role", "Search", "Vector"]
 
-EXACT_WITHIN = 3000
-"""Where there are so few vectors all are compared: that takes no longer than a search, and misses none."""
-
 
 def sets_of(connection: Connection, graph: str) -> VectorSets | None:
     """The vector sets of a graph; None for a graph that has an index instead."""
