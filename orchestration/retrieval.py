@@ -75,7 +75,7 @@ class RankedCandidates(NamedTuple):
     """The candidates of an intention and their order, with what the queries and models answered on the way.
 
     `evidence` is that of the ranking by relevance: another order answers the question as well. `learned`: from the
-    feedback of the citizen.
+    feedback of the citizen. `forgotten`: how often the process had forgotten what it keeps when it began.
     """
 
     view: View
@@ -90,6 +90,7 @@ class RankedCandidates(NamedTuple):
     filtered: FilterReading
     learned: Learned = NOTHING_LEARNED
     event_periods: tuple[NamedPeriod, ...] = ()
+    forgotten: int = 0
 
 
 async def retrieve_consciousness_context(
@@ -163,7 +164,8 @@ async def _complete_ranked(
         if on_mind or contested:
             report = replace(report, on_mind=on_mind, contested=contested)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
-        _keep_shown(ranked, stream)
+        if deps.connection.answers.forgotten == ranked.forgotten:
+            _keep_shown(ranked, stream)
         await let_others_run()
         timer.end("assembly")
         found, learned = take_recall(ranked), ranked.learned
@@ -236,6 +238,7 @@ async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> Ra
     view, question, learned, timer = asking
     scope, recall = view.scope, view.recall
     moment, zone = scope.moment(view.now), find_zone(intention.time_zone)
+    forgotten = deps.connection.answers.forgotten
     extraction, filtered = await together(extract(question, view, deps), read_filters(intention.filters, view))
     lexicons, model_calls = extraction.lexicons, extraction.model_calls
     named = len(question.periods)
@@ -278,6 +281,7 @@ async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> Ra
         filtered,
         learned,
         question.periods[named:],
+        forgotten,
     )
 
 

@@ -223,7 +223,7 @@ def build_passage_query(
     everything = (texts.scan, {**values, "k": PASSAGES_SCANNED})
     if lexicon.passages <= EXACT_PASSAGES:
         return QueryRequest("passages", target, *everything)
-    near = Search(embedding, PASSAGE_K, Role.PASSAGES)
+    near = Search(embedding, PASSAGE_K, Role.PASSAGES, held=lexicon.passages)
     farther = (texts.nearest, {**values, "near": near._replace(k=MAX_K)})
     more = everything if lexicon.passages <= PASSAGES_SCANNED else farther
     nearest = {**values, "near": near}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -24,7 +26,7 @@ from substrate.store.predictions import UNANSWERED
 TRIES: Final = 10
 TRIES_WITHOUT_PAUSE: Final = 3
 PAUSE_S: Final = 2.0
-"""Writes to a graph that is never at rest wait so long at most while it is read."""
+"""Writes to a graph that is never at rest wait so long at most while it is read, and then go on for as long."""
 
 
 async def export(
@@ -77,7 +79,12 @@ async def _read_unchanged(
 ) -> _GraphReader:
     """Read a graph, and read it again when it was written to meanwhile; up to `TRIES` times."""
     graph = deps.graph(origin.graph)
+    took = 0.0
     for number in range(TRIES):
+        is_pausing = number >= TRIES_WITHOUT_PAUSE and took < PAUSE_S
+        if is_pausing and number > TRIES_WITHOUT_PAUSE:
+            await asyncio.sleep(took)
+        begun = time.monotonic()
         reader = (
             _GraphReader(graph, origin, embeddings=embeddings)
             if known_at is None
@@ -86,7 +93,7 @@ async def _read_unchanged(
         paused = deps.connection.pauses.pause(graph.name, PAUSE_S)
         try:
             async with (
-                nullcontext() if number < TRIES_WITHOUT_PAUSE else paused,
+                paused if is_pausing else nullcontext(),
                 deps.connection.watched([graph.name]) as unchanged,
             ):
                 await reader.run()
@@ -96,6 +103,7 @@ async def _read_unchanged(
             reader.sorter.close()
             raise
         reader.sorter.close()
+        took = time.monotonic() - begun
     raise Unavailable(
         f"graph {graph.name} was written to while it was read, {TRIES} times",
         remedy="Stop its writers for a moment; or make a backup, restore it elsewhere, and export from there.",

@@ -39,7 +39,10 @@ class Query(NamedTuple):
         return _with_stored_names(self.text, generation)
 
     def for_values(self, values: Mapping[str, Any]) -> Query:
-        """The query without the conditions that every record meets with these parameters. Cached."""
+        """The query without the conditions that every sound record meets with these parameters. Cached.
+
+        A damaged record, whose energy or confidence is no number of at least 0, is found by no question.
+        """
         if not values.get("unfiltered") or any(values.get(name) for name in _FILTERING):
             return self
         return _without_filters(self)
@@ -59,7 +62,8 @@ def trace_role(label: str) -> str:
 def _without_filters(query: Query) -> Query:
     text = query.text
     for name in set(_FITTING.findall(text)):
-        text = text.replace(felt(name), told(name)).replace(fits(name), told(name))
+        sound = f"{name}.energy >= 0.0 AND {name}.confidence >= 0.0"
+        text = text.replace(felt(name), f"{sound} AND {told(name)}").replace(fits(name), told(name))
     return Query(query.name, text)
 
 

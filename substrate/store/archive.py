@@ -55,8 +55,8 @@ _CARRIED_STAMP: Final = Query(
     "generation: null, other_model: null, other_dimension: null, other_state: null, upkeep_fence: null, "
     "shifts: null, likeness: null, changes_until: null} LIMIT 1",
 )
-"""The stamp without the generations of vectors, the fence of upkeep and the count of shifts, which concern only
-this store."""
+"""The stamp without what concerns only this store: the generations of vectors, the fence of upkeep, the count of
+shifts, and until when something changes by itself."""
 _HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN labels, relTypes")
 
 _PAGE: Final = Query(

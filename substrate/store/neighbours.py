@@ -209,7 +209,9 @@ class Neighbours:
             found = Neighbourhood(self.now, count, tuple(links[name]), whole=whole)
             self._keep(name, found, same=same)
         for name in ids:
-            self._own.setdefault(name, NOBODY)  # it was erased meanwhile
+            if name not in held:  # it was erased meanwhile
+                self._own[name] = NOBODY
+                self._holding.pop(name, None)
 
     async def _read_crowd(self, name: str, held: int) -> None:
         rows = await self._graph.read(self._texts.strongest, **self._values, ids=[name])

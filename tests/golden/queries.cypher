@@ -11955,7 +11955,7 @@ LIMIT $rows
 RETURN id(a), a.memory_id, a.asked_at, a.waiting, a.proposed, a.because;
 
 // revise_link
-// :params $at, $closed_source, $id, $key_id, $open, $opened, $receipt, $seen, $source_id, $target_id
+// :params $at, $changes_until, $closed_source, $id, $key_id, $open, $opened, $receipt, $seen, $source_id, $target_id
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
 MATCH (a:ConsciousnessNode {id: $source_id})
@@ -11979,6 +11979,9 @@ FOREACH (change IN $opened |
   SET k = properties(e)
   SET k += change, k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id,
       k.key_id = $key_id
+)
+FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END |
+  SET m.changes_until = $changes_until
 )
 CREATE (c:Receipt {command_id: $receipt.command_id})
 SET c += $receipt, c.created_at = at, m.clock = at

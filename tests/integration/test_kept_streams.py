@@ -30,6 +30,7 @@ from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.quarantine import quarantine, release
+from orchestration.upkeep.repair import run_repair
 from orchestration.writing.erasure import erase
 from schemas.commands import ANY_COMMAND, EraseCitizen, EraseMemory
 from schemas.errors import SubstrateError
@@ -37,7 +38,8 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import HalfLives, Level
 from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
-from schemas.temporal import Instant, to_datetime
+from schemas.temporal import Instant, to_datetime, to_instant
+from schemas.upkeep import RetractLink
 from schemas.upkeep.quarantine import QuarantineChange, QuarantineRequest
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
@@ -45,7 +47,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
 from substrate.store import boundaries
-from tests.integration.store import NOW, relate, remember, stored
+from tests.integration.store import NOW, links, relate, remember, stored
 
 OWN = {"intention_id", "stream_id", "retrieved_at", "retrieval_latency_ms", "stage_ms", "timings", "token_counts"}
 """The ids and times of an answer, and what these cost."""
@@ -456,6 +458,24 @@ async def test_a_graph_too_large_to_look_for_what_is_scheduled_keeps_no_answer(
     await plain.graph(graph_name(Level.N1, boat)).write(FORGET_CHANGES)
     assert [(await both(other, plain, boat))[0].was_kept for _ in range(3)] == [False] * 3
     assert sent.count("next_change") == len((await ask(plain, boat)).stream.timings) // 2
+
+
+async def test_an_answer_holds_no_longer_than_a_link_that_a_repair_ends_later(
+    other: Deps, plain: Deps, boat: str
+) -> None:
+    [link, *_] = await links(plain, boat)
+    task = RetractLink(
+        citizen_id=boat,
+        level=Level.N1,
+        id=link.link_id,
+        source_id=link.source_id,
+        target_id=link.target_id,
+        seen=to_instant(link.created_at),
+        until=NOW + 2 * HOUR,
+    )
+    assert (await run_repair(task, plain, NOW + 10)).status == "done"
+    asked = [NOW + HOUR, NOW + HOUR, NOW + 3 * HOUR]
+    assert [(await both(other, plain, boat, now=now))[0].was_kept for now in asked] == [False, True, False]
 
 
 FORGET_CHANGES = Query("forget_changes", "MATCH (m:SubstrateMeta) SET m.changes_until = null RETURN m.key")

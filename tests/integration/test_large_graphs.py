@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from itertools import batched
 from random import Random
 from typing import Any
 
 import pytest
 
+from orchestration import retrieval, stream_completion
 from orchestration.dependencies import Deps
 from orchestration.retrieval import retrieve_consciousness_context
-from schemas.commands import Command
+from orchestration.writing.erasure import erase
+from schemas.commands import Command, EraseMemory
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
+from substrate.connection.parameters import parameters
+from substrate.cypher.query import Query
+from substrate.graphs.names import graph_name
+from substrate.store.neighbours import Neighbours
 from tests.integration.store import ASKED, relate, remember, stored
 from tests.integration.test_kept_reads import OWN_TIMES, another_service
 
@@ -96,4 +102,64 @@ async def test_of_a_large_graph_only_what_is_shown_is_kept(deps: Deps, fresh_cit
     before = records.hits
     await ask(service, fresh_citizen, "lamp and boat", max_results_per_level=10)
     assert records.hits - before >= len(shown)
+    await service.connection.close()
+
+
+async def damage(deps: Deps, citizen: str, how: str, *ids: str) -> None:
+    """What no command of ours does."""
+    query = Query("damage", f"MATCH (n:ConsciousnessNode) WHERE n.id IN $ids {how}")
+    await deps.connection.write(graph_name(Level.N1, citizen), query, parameters({"ids": list(ids)}))
+
+
+@pytest.mark.parametrize("value", ["n.energy = null", "n.energy = 'high'", "n.confidence = null"])
+async def test_a_memory_with_an_energy_that_is_no_number_hides_no_other(
+    deps: Deps, fresh_citizen: str, value: str
+) -> None:
+    tea = [remember(fresh_citizen, name, description=f"A green {name}") for name in ("tea", "cup")]
+    await stored(deps, *tea, relate(fresh_citizen, "cup", "tea"))
+    await damage(deps, fresh_citizen, f"SET {value}", "tea")
+    level = (await ask(deps, fresh_citizen, "a green tea")).levels["n1_personal"]
+    assert {memory.node_id for memory in (*level.vector_results, *level.graph_results)} == {"cup"}
+
+
+async def test_a_memory_that_is_erased_between_two_looks_at_its_links_has_none(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(deps, fresh_citizen, 1)
+    service = another_service(deps)
+    service.connection.keep_at_most(0)
+    looked: list[Sequence[str]] = []
+    read_whole = Neighbours.read_whole
+
+    async def erase_before(self: Neighbours, ids: Sequence[str]) -> None:
+        if not looked:
+            await damage(deps, fresh_citizen, "DETACH DELETE n", *ids)
+        looked.append(ids)
+        await read_whole(self, ids)
+
+    monkeypatch.setattr(Neighbours, "read_whole", erase_before)
+    for text in ASKS:
+        await ask(service, fresh_citizen, text)
+    assert 0 < len(looked) < 3 * len(ASKS)
+    await service.connection.close()
+
+
+async def test_what_is_erased_while_an_answer_is_made_is_not_kept(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(deps, fresh_citizen, 0)
+    service = another_service(deps)
+    service.connection.keep_at_most(1)
+    level = (await ask(service, fresh_citizen, "boat and lamp")).levels["n1_personal"]
+    gone = level.vector_results[0].node_id
+    service.connection.forget_kept()
+
+    async def erase_before(*arguments: Any) -> Any:
+        memory = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id=gone)
+        await erase(memory, service, ASKED + 9000, deps.directory)
+        return await stream_completion.read_contested(*arguments)
+
+    monkeypatch.setattr(retrieval, "read_contested", erase_before)
+    await ask(service, fresh_citizen, "boat and lamp")
+    assert len(service.connection.records) == 0
     await service.connection.close()

@@ -314,14 +314,19 @@ async def test_a_graph_that_other_services_write_to_all_the_time_is_not_exported
     async def read_while_others_write(graph: Graph, after: int) -> list[archive.StoredNode]:
         if after == -1 and (n := next(tries)) < busy:
             await stored(other, remember(fresh_citizen, f"late {n}"))
+            if busy > 1:
+                own.append(asyncio.create_task(stored(deps, remember(fresh_citizen, f"own {n}"))))
         return await read(graph, after)
 
+    own: list[asyncio.Task[Any]] = []
     monkeypatch.setattr(archive, "read_page", read_while_others_write)
     busy = 1
     assert orjson.loads((await exported(deps, fresh_citizen))[-1])["counts"]["memory"] == 13
     busy = 100
     with pytest.raises(Unavailable, match="was written to while it was read"):
         await exported(deps, fresh_citizen)
+    assert all(task.done() for task in own[:-3])  # its own writers went on meanwhile
+    await asyncio.wait(own)
     await other.connection.close()
 
 
