@@ -49,7 +49,7 @@ from api.routes import (
     upkeep_runs,
     validation,
 )
-from api.runtime.idle_upkeep import OrderedRuns, Traffic, note_traffic
+from api.runtime.idle_upkeep import OrderedRuns, Traffic, give_memory_back, note_traffic
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.opening import OnFailure, StoreHolder
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
@@ -119,7 +119,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.store = StoreHolder[Keyring](on_failure, on_loading)
-        async with app.state.store.hold_open(open_store), beside(note_traffic(app.state.traffic, app.state.store)):
+        noting = beside(note_traffic(app.state.traffic, app.state.store))
+        async with app.state.store.hold_open(open_store), noting, beside(give_memory_back()):
             yield
             await app.state.ingestions.close()
             await app.state.runs.close()

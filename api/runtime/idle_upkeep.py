@@ -1,8 +1,10 @@
-"""The upkeep of a service: it notes for whom requests come, and does upkeep while no request is answered."""
+"""The upkeep of a service: it notes for whom requests come, does upkeep while no request is answered, and gives
+memory back."""
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import logging
 from collections.abc import Coroutine, Iterator
@@ -23,6 +25,9 @@ from substrate.store import idleness
 logger = logging.getLogger(__name__)
 
 NOTED_EVERY_S: Final = 2.0
+GIVEN_BACK_EVERY_S: Final = 30.0
+"""What the allocator keeps for later grows for hours without this. To give it back takes a few milliseconds, in
+which other threads go on."""
 LOOKED_EVERY_S: Final = 5.0
 LONGEST_WAIT_S: Final = 0.5
 """Upkeep waits so long at most for a moment without requests: then it does one more step of some milliseconds."""
@@ -99,6 +104,14 @@ async def note_traffic[Keys](traffic: Traffic, store: StoreHolder[Keys]) -> None
                 await idleness.note_requests(store.runtime.deps.connection, named)
             except SubstrateError as error:
                 logger.warning("the requests to %d graphs were not noted: %s", len(named), error.detail)
+
+
+async def give_memory_back() -> None:
+    """Give free memory back to the system now and then, where the allocator can (glibc). Ends when cancelled."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    while trim is not None:
+        await asyncio.sleep(GIVEN_BACK_EVERY_S)
+        await asyncio.to_thread(trim, 0)
 
 
 def make_rounds(runtime: Runtime, traffic: Traffic, on_run: OnRun | None = None) -> Rounds:

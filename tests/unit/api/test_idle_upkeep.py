@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import weakref
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from api.runtime import idle_upkeep
 from api.runtime.idle_upkeep import MANY_YOUNG, PAUSE_S, Traffic
 from substrate.connection.turns import TENANT, UPKEEP, ActiveTenants, Tenant, Turns
 from tests.waiting import wait_until_async
@@ -99,3 +101,18 @@ async def test_upkeep_holds_one_turn_and_takes_no_share_from_a_tenant_that_is_al
     ends.set()
     await asyncio.gather(*upkeep, *asking)
     assert turns.held == 0
+
+
+async def test_free_memory_is_given_back_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(idle_upkeep, "GIVEN_BACK_EVERY_S", 0.0)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace(malloc_trim=given.append))
+    giving = asyncio.create_task(idle_upkeep.give_memory_back())
+    await wait_until_async(lambda: len(given) >= 3)
+    giving.cancel()
+    assert set(given) == {0}
+
+
+async def test_where_the_allocator_cannot_give_back_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace())
+    await idle_upkeep.give_memory_back()
