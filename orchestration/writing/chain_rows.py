@@ -8,10 +8,9 @@ from typing import Any
 from orchestration.writing import passages, records
 from orchestration.writing.passages import LongText
 from orchestration.writing.version_chain import VersionChain
-from substrate.bitemporal import Record, is_open
+from substrate.bitemporal import Record, is_open, last_change
 from substrate.store import rows
 from substrate.store.changesets import TransactionRows
-from substrate.store.writer import last_change
 
 type Vectors = Mapping[str, list[float] | None]
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.errors import Conflict, StoreTimeout
 from schemas.temporal import END_OF_TIME, Instant
+from substrate.bitemporal import last_change
 from substrate.connection.batch_sizes import BatchSize
 from substrate.connection.kept_reads import WORDS, GraphState
 from substrate.connection.patience import patient
@@ -259,12 +260,6 @@ def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
         "open": END_OF_TIME,
         "command": query.name.removesuffix("_named"),
     }
-
-
-def last_change(valid_at: Instant, invalid_at: Instant, at: Instant) -> Instant:
-    """When a record last begins or ends to hold; 0 where it does neither after it is written at `at`."""
-    last = valid_at if invalid_at == END_OF_TIME else max(valid_at, invalid_at)
-    return last if last > at else 0
 
 
 def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
