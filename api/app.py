@@ -119,8 +119,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.store = StoreHolder[Keyring](on_failure, on_loading)
-        noting = beside(note_traffic(app.state.traffic, app.state.store))
-        async with app.state.store.hold_open(open_store), noting, beside(give_memory_back()):
+        async with (
+            app.state.store.hold_open(open_store),
+            beside(note_traffic(app.state.traffic, app.state.store)),
+            beside(give_memory_back()),
+        ):
             yield
             await app.state.ingestions.close()
             await app.state.runs.close()
