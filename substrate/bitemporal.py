@@ -332,7 +332,7 @@ def _last_change(records: Sequence[Record]) -> tuple[Instant, str | None]:
     return max(opened + closed, key=lambda change: (change[0], change[1] is not None))
 
 
-def last_change(valid_at: Instant, invalid_at: Instant, at: Instant) -> Instant:
-    """When a record last begins or ends to hold; 0 where it does neither after it is written at `at`."""
+def changes_until(valid_at: Instant, invalid_at: Instant, at: Instant) -> Instant:
+    """When a record begins or ends to hold for the last time; 0 where it does neither after `at`."""
     last = valid_at if invalid_at == END_OF_TIME else max(valid_at, invalid_at)
     return last if last > at else 0

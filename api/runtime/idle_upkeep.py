@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 NOTED_EVERY_S: Final = 2.0
 GIVEN_BACK_EVERY_S: Final = 30.0
-"""What the allocator keeps for later grows for hours without this. To give it back takes a few milliseconds, in
-which other threads go on."""
+"""What the allocator keeps for later grows without this. To give it back takes a few milliseconds, in which other
+threads go on."""
 LOOKED_EVERY_S: Final = 5.0
 LONGEST_WAIT_S: Final = 0.5
 """Upkeep waits so long at most for a moment without requests: then it does one more step of some milliseconds."""

@@ -103,7 +103,7 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
     neighbours = Neighbours(target, values, texts=EVERY)
     ids = [name for search in searches for name in search.ids("expanded")]
     if ids:
-        await neighbours.read(ids, values["first_hop"], values["first_hop"])
+        await neighbours.read(ids, values["first_hop"])
     steps = [Steps(_steps_beside(search, neighbours)) for search in searches]
 
     def is_shown(memory: Record) -> bool:

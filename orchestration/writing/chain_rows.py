@@ -8,7 +8,7 @@ from typing import Any
 from orchestration.writing import passages, records
 from orchestration.writing.passages import LongText
 from orchestration.writing.version_chain import VersionChain
-from substrate.bitemporal import Record, is_open, last_change
+from substrate.bitemporal import Record, changes_until, is_open
 from substrate.store import rows
 from substrate.store.changesets import TransactionRows
 
@@ -46,7 +46,7 @@ def add_rows(chains: Iterable[VersionChain], vectors: Vectors, changed: Transact
         pending = [record for record in chain.records.values() if record is not carried and is_open(record)]
         changed.pending_until = max([changed.pending_until, *(record.valid.end for record in pending)])
         times = (record.valid for record in chain.records.values() if is_open(record))
-        changes = (last_change(valid.start, valid.end, changed.at) for valid in times)
+        changes = (changes_until(valid.start, valid.end, changed.at) for valid in times)
         changed.changes_until = max([changed.changes_until, *changes])
 
 

@@ -90,6 +90,12 @@ SEEN: Final = (
 """One row for each property of the state in which a query finds the graph: its name, and its value."""
 
 
+NOTE_CHANGES: Final = (
+    "FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END | "
+    "SET m.changes_until = $changes_until) "
+)
+"""Notes in the stamp `m` until when what is written begins or ends to hold; a stamp that has no note gets none."""
+
 HUB: Final = 64
 """A memory with this many links or more is a hub: no second hop begins at it or goes through it."""
 

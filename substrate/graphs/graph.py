@@ -69,10 +69,10 @@ class Graph(NamedTuple):
 class GraphTarget(NamedTuple):
     """A graph that a question reads; with `past`, records that are not current are read too.
 
-    `reads`: what this process keeps of it in the state in which the question found it. `feedback_at`: when its
-    feedback last changed, and `changes_until` as `substrate.store.reader.Situation` has it, where they were read
-    too. `is_large`: it has more memories than this process can keep, so
-    that most of what a question finds was not read before: then only what is shown is kept.
+    `reads`: what this process keeps of it in the state in which the question found it. `feedback_at` and
+    `changes_until`: as `substrate.store.reader.Situation` has them, where they were read too. `is_large`: it has
+    more memories than this process can keep, so that most of what a question finds was not read before: then only
+    what is shown is kept.
     """
 
     key: GraphKey

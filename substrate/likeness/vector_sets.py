@@ -39,8 +39,8 @@ EXPLORED_AT_LEAST, EXPLORED_AT_MOST = 200, 2000
 """So many vectors are compared at least, however few are wanted. 100 costs .1 ms less, and of 100,000 vectors one
 in a hundred of the nearest is missed."""
 HELD_FOR_EACH_EXPLORED: Final = 400
-"""One more is compared for so many that there are: of 300,000 vectors 200 miss one in sixteen of the nearest, 800
-one in a hundred, and take .6 ms longer."""
+"""One more is compared for so many that there are: of 300,000 vectors 200 miss one in twelve of the nearest, 750
+one in fifty."""
 OPEN: Final = ".open > 0"
 _MARK_BITS: Final = 40
 _UNMARK: Final = (

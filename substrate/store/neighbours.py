@@ -55,6 +55,7 @@ _HELD: Final = f"{_OF}, {degree_now('s')} AS held WITH collect(toString(held) + 
     "'held'", f"string.join(held, '{CUT_MARK}')"
 )
 """One row: a list would be answered as a text in which ids are not told apart."""
+_SMALL: Final = f"{_HELD} UNION ALL {_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s "
 _ALL_LINKS: Final = f"MATCH (s)-[e:LINK]-(m) WHERE {lasting('e')} AND {lasting('m')} "
 _IN_ORDER: Final = f"WITH s, e, m ORDER BY {STRENGTH} "
 _LINK: Final = _row(*_LINK_ROW)
@@ -62,29 +63,27 @@ _LINK: Final = _row(*_LINK_ROW)
 
 class Texts(NamedTuple):
     """`around`: the state of the graph; how many links each memory has; the links of those that have fewer than
-    `CROWD`. `few`: without the state, and of the links only the strongest `$few` of each. `strongest`: the
-    strongest links of one memory. `kind`: the parameters on which they hang, where there are no filters. `shared`:
-    those that they take of a search; what it looks for itself is none of them.
-    """
+    `CROWD`. `strongest`: the strongest links of one memory. `kind`: the parameters on which both hang, where there
+    are no filters. `shared`: those that they take of a search; what it looks for itself is none of them."""
 
     around: Query
-    few: Query
     strongest: Query
     kind: tuple[str, ...]
     shared: frozenset[str]
 
 
 def _texts(name: str, links: str, kind: tuple[str, ...]) -> Texts:
-    small = f"{_HELD} UNION ALL {_OF}, {degree_now('s')} AS held WHERE held < {CROWD} WITH s {links}"
-    around = Query(f"{name}_around", f"{_SEEN} UNION ALL {small}{_IN_ORDER}{_LINK}")
-    few = Query(f"few_{name}_around", f"{small}{best('s', 'm', '$few')}{_LINK}")
+    around = Query(f"{name}_around", f"{_SEEN} UNION ALL {_SMALL}{links}{_IN_ORDER}{_LINK}")
     strongest = f"{_SEEN} UNION ALL {_OF} {links}{_IN_ORDER} LIMIT {STRONGEST} {_LINK}"
     shared = frozenset(re.findall(r"\$(\w+)", around.text)) - {"ids", "from", "until"}
-    return Texts(around, few, Query(f"strongest_{name}_around", strongest), kind, shared)
+    return Texts(around, Query(f"strongest_{name}_around", strongest), kind, shared)
 
 
-WALKED: Final = _texts("links", f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} ", _KIND)
+_WALKED: Final = f"{_ALL_LINKS} AND {walked('e')} AND {findable('m')} "
+WALKED: Final = _texts("links", _WALKED, _KIND)
 """The links that a question follows."""
+FEW: Final = Query("few_links_around", f"{_SMALL}{_WALKED}{best('s', 'm', '$few')}{_LINK}")
+"""The strongest `$few` of the links that a question follows from each memory, without the state of the graph."""
 EVERY: Final = _texts("all_links", _ALL_LINKS, _KIND[:2])
 """All links of the present."""
 
@@ -158,10 +157,10 @@ class Neighbours:
         self._holding: dict[str, list[NearLink]] = {}
         self.rows: dict[RecordName, Row] = {}
 
-    async def read(self, ids: Sequence[str], wanted: int, few: int) -> Mapping[str, Neighbourhood]:
+    async def read(self, ids: Sequence[str], wanted: int, few: int | None = None) -> Mapping[str, Neighbourhood]:
         """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now.
 
-        Of a large graph only the first `few` that hold now are read, if a memory is not known yet.
+        `few`: where the graph is large, of those that a question follows no more than so many are read.
         """
         lacking = [name for name in dict.fromkeys(ids) if self._find(name) is None]
         if lacking:
@@ -197,7 +196,7 @@ class Neighbours:
             rows = await self._graph.read(self._texts.around, **self._values, ids=list(ids))
         else:
             values = {**self._values, "until": self.now + 1, "few": few}
-            rows = await self._graph.read(self._texts.few, **values, ids=list(ids))
+            rows = await self._graph.read(FEW, **values, ids=list(ids))
         held = _read_held(rows)
         links: dict[str, list[NearLink]] = {name: [] for name in held}
         for row in rows:

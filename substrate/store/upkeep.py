@@ -17,9 +17,10 @@ from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate import stored_maps
+from substrate.bitemporal import changes_until
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import CLOCK, SHIFT
+from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness import elements
@@ -139,9 +140,7 @@ REVISE_LINK: Final = Query(
     "p.closed_source = $closed_source, p.closed_key = $key_id "
     "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) SET k += change, "
     "k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id, k.key_id = $key_id) "
-    "FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END | "
-    "SET m.changes_until = $changes_until) "
-    f"{RECEIPT} DELETE e RETURN at",
+    f"{NOTE_CHANGES}{RECEIPT} DELETE e RETURN at",
 )
 """Closes the open record of a link and opens one per set of changes; returns no row when it has changed since.
 `changes_until`: when one of these last ends to hold."""
@@ -371,9 +370,9 @@ async def revise_link(
     `link` has id, source_id, target_id and seen (the record's transaction time).
     """
     changes = [dict(change) for change in opened]
-    ends = [change["invalid_at"] for change in changes if change.get("invalid_at", END_OF_TIME) < END_OF_TIME]
-    last = max(ends, default=0)
-    return bool(await graph.write(REVISE_LINK, **link, opened=changes, changes_until=last, **mark.parameters()))
+    ends = (change.get("invalid_at", END_OF_TIME) for change in changes)
+    values = {"opened": changes, "changes_until": max((changes_until(0, end, mark.at) for end in ends), default=0)}
+    return bool(await graph.write(REVISE_LINK, **link, **values, **mark.parameters()))
 
 
 async def close_record(graph: Graph, record: Mapping[str, Any], mark: RepairMark) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.errors import Conflict, StoreTimeout
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.bitemporal import last_change
+from substrate.bitemporal import changes_until
 from substrate.connection.batch_sizes import BatchSize
 from substrate.connection.kept_reads import WORDS, GraphState
 from substrate.connection.patience import patient
@@ -24,6 +24,7 @@ from substrate.cypher.fragments import (
     LINK_UPKEEP,
     NODE_COLUMNS,
     NODE_UPKEEP,
+    NOTE_CHANGES,
     RECEIPT_COLUMNS,
     assignments,
     columns_of,
@@ -48,8 +49,7 @@ _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion), di
 _BEGIN: Final = (
     f"{CLOCK} WITH m, at, coalesce(m.clock, 0) AS was FOREACH (w IN $whole | "
     "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
-    "WITH m, at, was FOREACH (_ IN CASE WHEN m.changes_until < $changes_until THEN [1] ELSE [] END | "
-    "SET m.changes_until = $changes_until) "
+    f"WITH m, at, was {NOTE_CHANGES}"
     "WITH m, at, was UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
 """`whole`: the receipt of one command that has all rows as parts, or an empty list. `r.receipt`: the id of the
@@ -255,7 +255,7 @@ def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
         "rows": [_without_nulls(row) for row in batch.rows],
         "at": batch.at,
         "last": max(row["nth"] for row in batch.rows),
-        "changes_until": max(last_change(row["valid_at"], row["invalid_at"], batch.at) for row in batch.rows),
+        "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], batch.at) for row in batch.rows),
         "whole": [] if batch.whole is None else [dict(batch.whole)],
         "open": END_OF_TIME,
         "command": query.name.removesuffix("_named"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from itertools import batched
 from random import Random
 from typing import Any
@@ -36,13 +37,15 @@ MEMORIES = 300
 """More than are compared one by one: the nearest are found by the vectors."""
 
 
-@pytest.fixture(params=[0, 1], ids=["keeps nothing", "keeps a few"])
-async def small_service(deps: Deps, request: pytest.FixtureRequest) -> AsyncIterator[Deps]:
-    """A service that can keep fewer records than the graph has."""
+@asynccontextmanager
+async def service_with(deps: Deps, megabytes: int) -> AsyncIterator[Deps]:
+    """Another service on the same engine, which keeps no more than this."""
     service = another_service(deps)
-    service.connection.keep_at_most(request.param)
-    yield service
-    await service.connection.close()
+    service.connection.keep_at_most(megabytes)
+    try:
+        yield service
+    finally:
+        await service.connection.close()
 
 
 def tangle(citizen: str, random: Random) -> list[Command]:
@@ -77,10 +80,17 @@ async def ask(deps: Deps, citizen: str, text: str, **fields: Any) -> Consciousne
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("megabytes", [0, 1], ids=["keeps nothing", "keeps a few"])
 async def test_a_large_graph_answers_as_a_small_one(
-    deps: Deps, small_service: Deps, fresh_citizen: str, seed: int
+    deps: Deps, fresh_citizen: str, seed: int, megabytes: int
 ) -> None:
     await fill(deps, fresh_citizen, seed)
+    async with service_with(deps, megabytes) as service:
+        await compare(service, deps, fresh_citizen)
+
+
+async def compare(small_service: Deps, deps: Deps, fresh_citizen: str) -> None:
+    """Each question twice to the one that keeps little, and once to the other."""
     for fields in ({"explain": True}, {"min_energy": 0.4}, {"filters": {"node_types": ["Thing", "Memory"]}}):
         for text in ASKS:
             expected = (await ask(deps, fresh_citizen, text, **fields)).model_dump(mode="json", exclude=OWN_TIMES)
@@ -91,18 +101,16 @@ async def test_a_large_graph_answers_as_a_small_one(
 
 async def test_of_a_large_graph_only_what_is_shown_is_kept(deps: Deps, fresh_citizen: str) -> None:
     await fill(deps, fresh_citizen, 0)
-    service = another_service(deps)
-    service.connection.keep_at_most(1)
-    records = service.connection.records
-    assert not records.has_room_for(MEMORIES)
-    stream = await ask(service, fresh_citizen, "boat and lamp", max_results_per_level=10)
-    level = stream.levels["n1_personal"]
-    shown = {memory.node_id for memory in (*level.vector_results, *level.graph_results)}
-    assert len(records) == len(shown) + len(level.relationships) > 0
-    before = records.hits
-    await ask(service, fresh_citizen, "lamp and boat", max_results_per_level=10)
-    assert records.hits - before >= len(shown)
-    await service.connection.close()
+    async with service_with(deps, 1) as service:
+        records = service.connection.records
+        assert not records.has_room_for(MEMORIES)
+        stream = await ask(service, fresh_citizen, "boat and lamp", max_results_per_level=10)
+        level = stream.levels["n1_personal"]
+        shown = {memory.node_id for memory in (*level.vector_results, *level.graph_results)}
+        assert len(records) == len(shown) + len(level.relationships) > 0
+        before = records.hits
+        await ask(service, fresh_citizen, "lamp and boat", max_results_per_level=10)
+        assert records.hits - before >= len(shown)
 
 
 async def damage(deps: Deps, citizen: str, how: str, *ids: str) -> None:
@@ -126,8 +134,6 @@ async def test_a_memory_that_is_erased_between_two_looks_at_its_links_has_none(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(deps, fresh_citizen, 1)
-    service = another_service(deps)
-    service.connection.keep_at_most(0)
     looked: list[Sequence[str]] = []
     read_whole = Neighbours.read_whole
 
@@ -138,28 +144,25 @@ async def test_a_memory_that_is_erased_between_two_looks_at_its_links_has_none(
         await read_whole(self, ids)
 
     monkeypatch.setattr(Neighbours, "read_whole", erase_before)
-    for text in ASKS:
-        await ask(service, fresh_citizen, text)
+    async with service_with(deps, 0) as service:
+        for text in ASKS:
+            await ask(service, fresh_citizen, text)
     assert 0 < len(looked) < 3 * len(ASKS)
-    await service.connection.close()
 
 
 async def test_what_is_erased_while_an_answer_is_made_is_not_kept(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(deps, fresh_citizen, 0)
-    service = another_service(deps)
-    service.connection.keep_at_most(1)
-    level = (await ask(service, fresh_citizen, "boat and lamp")).levels["n1_personal"]
-    gone = level.vector_results[0].node_id
-    service.connection.forget_kept()
+    async with service_with(deps, 1) as service:
+        level = (await ask(service, fresh_citizen, "boat and lamp")).levels["n1_personal"]
+        gone = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id=level.vector_results[0].node_id)
+        service.connection.forget_kept()
 
-    async def erase_before(*arguments: Any) -> Any:
-        memory = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id=gone)
-        await erase(memory, service, ASKED + 9000, deps.directory)
-        return await stream_completion.read_contested(*arguments)
+        async def erase_before(*arguments: Any) -> Any:
+            await erase(gone, service, ASKED + 9000, deps.directory)
+            return await stream_completion.read_contested(*arguments)
 
-    monkeypatch.setattr(retrieval, "read_contested", erase_before)
-    await ask(service, fresh_citizen, "boat and lamp")
-    assert len(service.connection.records) == 0
-    await service.connection.close()
+        monkeypatch.setattr(retrieval, "read_contested", erase_before)
+        await ask(service, fresh_citizen, "boat and lamp")
+        assert len(service.connection.records) == 0
