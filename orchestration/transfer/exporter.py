@@ -25,8 +25,9 @@ from substrate.store.predictions import UNANSWERED
 
 TRIES: Final = 10
 TRIES_WITHOUT_PAUSE: Final = 3
-PAUSE_S: Final = 2.0
-"""Writes to a graph that is never at rest wait so long at most while it is read, and then go on for as long."""
+PAUSE_S: Final = 4.0
+"""Writes to a graph that is never at rest wait so long at most while it is read, and then go on for as long as that
+took. A graph that takes longer to read is read without a pause."""
 
 
 async def export(
@@ -79,21 +80,20 @@ async def _read_unchanged(
 ) -> _GraphReader:
     """Read a graph, and read it again when it was written to meanwhile; up to `TRIES` times."""
     graph = deps.graph(origin.graph)
-    took = 0.0
+    paused_s = 0.0
     for number in range(TRIES):
-        is_pausing = number >= TRIES_WITHOUT_PAUSE and took < PAUSE_S
-        if is_pausing and number > TRIES_WITHOUT_PAUSE:
-            await asyncio.sleep(took)
+        is_pausing = number >= TRIES_WITHOUT_PAUSE and paused_s < PAUSE_S
+        if is_pausing:
+            await asyncio.sleep(paused_s)
         begun = time.monotonic()
         reader = (
             _GraphReader(graph, origin, embeddings=embeddings)
             if known_at is None
             else _KnownGraphReader(graph, origin, known_at, embeddings=embeddings)
         )
-        paused = deps.connection.pauses.pause(graph.name, PAUSE_S)
         try:
             async with (
-                paused if is_pausing else nullcontext(),
+                deps.connection.pauses.pause(graph.name, PAUSE_S) if is_pausing else nullcontext(),
                 deps.connection.watched([graph.name]) as unchanged,
             ):
                 await reader.run()
@@ -103,7 +103,7 @@ async def _read_unchanged(
             reader.sorter.close()
             raise
         reader.sorter.close()
-        took = time.monotonic() - begun
+        paused_s = time.monotonic() - begun if is_pausing else paused_s
     raise Unavailable(
         f"graph {graph.name} was written to while it was read, {TRIES} times",
         remedy="Stop its writers for a moment; or make a backup, restore it elsewhere, and export from there.",

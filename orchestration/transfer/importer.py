@@ -22,6 +22,7 @@ from schemas.base import Frozen
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
+from substrate.bitemporal import changes_until
 from substrate.engine import append_log
 from substrate.engine.append_log import delete_graph
 from substrate.store import import_drafts, import_rows
@@ -148,6 +149,8 @@ class _Drafts:
         self._progress = progress
         self._names: dict[str, str] = {}
         self._draft = deps.graph("")
+        self._clock: Instant = 0
+        self._changes_until: dict[str, Instant] = {}
         self._waiting: dict[RowKind, list[dict[str, Any]]] = {}
 
     async def begin(self, name: str, meta: Mapping[str, Any]) -> None:
@@ -156,6 +159,7 @@ class _Drafts:
         await import_drafts.delete_idle_drafts(self._deps.graph(name))
         self._names[name] = import_drafts.draft_name(name)
         self._draft = self._deps.graph(self._names[name])
+        self._clock = meta.get("clock", 0)
         await self._deps.graphs.for_writing(self._draft.name, self._now)
         await import_rows.write_stamp(self._draft, meta)
 
@@ -177,6 +181,7 @@ class _Drafts:
         renamed: list[str] = []
         try:
             for name, draft in self._names.items():
+                await import_rows.write_changes_until(self._deps.graph(draft), self._changes_until.get(draft, 0))
                 if not await import_drafts.rename_draft(self._deps.connection, draft, name):
                     await _check_empty(name, self._deps)
                 renamed.append(name)
@@ -209,7 +214,15 @@ class _Drafts:
                     remedy="Export again; nothing was imported.",
                 )
             await passage_filling.fill(self._draft, long_texts, self._deps.embedder)
+            if kind in import_rows.TIMED:
+                self._note_changes(row["properties"] for row in rows)
         self._progress(self.counts.total(), self._total)
+
+    def _note_changes(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Note until when these begin or end to hold."""
+        ends = (changes_until(record["valid_at"], record["invalid_at"], self._clock) for record in records)
+        name = self._draft.name
+        self._changes_until[name] = max(self._changes_until.get(name, 0), *ends)
 
     async def _embed(self, rows: Sequence[dict[str, Any]]) -> None:
         """Compute the vectors that the file does not have."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
+from schemas.temporal import Instant
 from substrate.cypher.fragments import REPEATED, REPEATED_STATE_TEXTS
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -28,8 +29,12 @@ _PUT_STAMP: Final = Query(
     "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties "
     "SET m.shifts = timestamp(), m.changes_until = null RETURN count(m)",
 )
-"""What was kept of another graph of this name, which may have had the same clock, is out of date. A file does not
-say until when something changes by itself."""
+"""What was kept of another graph of this name, which may have had the same clock, is out of date. Until when
+something changes by itself is known when all rows are written."""
+_PUT_CHANGES_UNTIL: Final = Query(
+    "put_changes_until",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m.changes_until = $changes_until RETURN count(m)",
+)
 _TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_STATE_TEXTS)
 _PUT_LONE: Final = {
     label: Query(
@@ -105,6 +110,8 @@ class RowKind(StrEnum):
 
 LARGE: Final = frozenset((RowKind.MEMORY, RowKind.RECORD, RowKind.RECORD_WITH_SHARED_TRACE))
 """Kinds of rows as large as a memory."""
+TIMED: Final = LARGE | {RowKind.LINK, RowKind.PAST_LINK}
+"""Kinds of rows that are records of memories and links, on both axes of time."""
 
 _WRITES: Final[Mapping[RowKind, Query]] = {
     **{RowKind(label): query for label, query in _PUT_LONE.items()},
@@ -157,3 +164,8 @@ async def _keep_vectors(
 async def write_stamp(graph: Graph, properties: Mapping[str, Any]) -> None:
     """Set these properties of a graph's stamp; its other properties stay."""
     await graph.write(_PUT_STAMP, properties=dict(properties))
+
+
+async def write_changes_until(graph: Graph, changes_until: Instant) -> None:
+    """Note in a graph's stamp until when its records begin or end to hold; 0 where none does after its clock."""
+    await graph.write(_PUT_CHANGES_UNTIL, changes_until=changes_until)

@@ -6806,6 +6806,12 @@ MATCH (n)-[:HAS_TRACE]->(t:Trace)
 WHERE t.digest IS NOT NULL
 RETURN n.id, t.digest;
 
+// put_changes_until
+// :params $changes_until
+MATCH (m:SubstrateMeta {key: 'stamp'})
+SET m.changes_until = $changes_until
+RETURN count(m);
+
 // put_citizenstate
 // :params $rows
 UNWIND $rows AS r

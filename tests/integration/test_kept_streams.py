@@ -555,6 +555,30 @@ async def test_a_citizen_that_was_removed_and_imported_again_is_asked_anew(
     assert "sleeps in the harbour" in again[1].stream.model_dump_json()
 
 
+@pytest.mark.parametrize("what", ["memory", "link", "nothing"])
+async def test_an_imported_graph_says_until_when_it_changes_by_itself(
+    other: Deps, plain: Deps, boat: str, what: str
+) -> None:
+    later = {"valid_at": to_datetime(NOW + 2 * HOUR)}
+    if what == "memory":
+        await stored(plain, remember(boat, "later", description="A blue boat in the harbour", **later))
+    if what == "link":
+        await stored(plain, relate(boat, NAMES[0], NAMES[-1], **later))
+    lines = list(await export([Origin(Level.N1, boat)], plain, embeddings=True))
+    await import_lines(lambda: iter(lines), plain, NOW, citizen_id=f"{boat}-again", progress=lambda *_: None)
+    sent: list[str] = []
+
+    @contextmanager
+    def noted(name: str) -> Iterator[None]:
+        sent.append(name)
+        yield
+
+    other.connection.around = noted
+    assert [(await both(other, plain, f"{boat}-again"))[0].was_kept for _ in range(2)] == [False, True]
+    assert ("next_change" in sent) == (what != "nothing")
+    assert (await both(other, plain, f"{boat}-again", now=NOW + 3 * HOUR))[0].was_kept == (what == "nothing")
+
+
 async def test_nothing_is_kept_of_another_start_of_the_engine(other: Deps, plain: Deps, boat: str) -> None:
     await ask(other, boat)
     assert len(other.connection.answers) == 1
