@@ -26,8 +26,8 @@ from substrate.store.predictions import UNANSWERED
 TRIES: Final = 10
 TRIES_WITHOUT_PAUSE: Final = 3
 PAUSE_S: Final = 4.0
-"""Writes to a graph that is never at rest wait so long at most while it is read, and then go on for as long as that
-took. A graph that takes longer to read is read without a pause."""
+"""Writes to a graph that is never at rest wait so long at most while it is read, and then go on for as long as
+that took. A graph that takes longer to read is read without a pause."""
 
 
 async def export(
