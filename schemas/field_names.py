@@ -159,6 +159,8 @@ class Reading(NamedTuple):
                 return _details(PydanticCustomError("unknown_field", "{words}", {"words": words}), fault, location)
         if first in sent and first not in self.given:
             location = (sent[first], *location[1:])
+        if kind == "tuple_type":
+            return _details("list_type", fault, location)  # JSON has no tuples
         if kind in _KNOWN_TYPES:
             return _details(kind, fault, location)
         return _details(PydanticCustomError(kind, "{words}", {"words": fault["msg"]}), fault, location)

@@ -228,6 +228,11 @@ class ConsciousnessNode(InGraph, Sparse):
         ),
     )
 
+    shortened: tuple[str, ...] = Field(
+        default=(),
+        description="Fields that were left out or cut for `max_tokens`; of `description` see `passage`.",
+    )
+
     level: Level
     collective: Collective = None
     retrieval_source: str = ""

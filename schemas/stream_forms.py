@@ -93,16 +93,17 @@ class ReferencedStream(StreamFrame):
     traversal_graph: GraphReferences = GraphReferences()
 
     def expanded(self) -> ConsciousnessStream:
-        """The stream with each memory and link wherever it belongs."""
-        frame = {name: getattr(self, name) for name in StreamFrame.model_fields}
+        """The stream with each memory and link wherever it belongs. `model_fields_set` names what was sent."""
+        frame = {name: getattr(self, name) for name in StreamFrame.model_fields if name in self.model_fields_set}
         tiers = ActivationTiers(
             focus=self._memories(self.activation_tiers.focus),
             peripheral=self._memories(self.activation_tiers.peripheral),
             background=self._memories(self.activation_tiers.background),
         )
         levels = {name: self._level(level) for name, level in self.levels.items()}
-        graph = self._graph(tiers)
-        return ConsciousnessStream(levels=levels, activation_tiers=tiers, traversal_graph=graph, **frame)
+        places = {"levels": levels, "activation_tiers": tiers, "traversal_graph": self._graph(tiers)}
+        sent = {name: each for name, each in places.items() if name in self.model_fields_set}
+        return ConsciousnessStream(**frame, **sent)
 
     def _memories(self, references: Iterable[Reference]) -> tuple[ConsciousnessNode, ...]:
         return tuple(self.memories[each] for each in references)

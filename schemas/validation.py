@@ -47,6 +47,6 @@ class MetadataValidationReport(Frozen):
     memories_with_errors: int = 0
     average_completeness: Unit = 0.0
     incomplete_memory_ids: tuple[str, ...] = ()
-    quality_grade: Grade | None = "poor"
+    quality_grade: Grade | None = None
     graded_memories: int = 0
     inferred_fields: dict[str, int] = Field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -58,8 +59,10 @@ def appetite(  # noqa: PLR0913  (a command's arguments are its options)
         "max_tokens": max_tokens,
     }
     request = support.validate(IntendRequest, support.drop_unset(fields), OPTIONS)
+    if not as_json:
+        request = request.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
     answer = support.run(_answer(support.read_settings(ctx), citizen, request))
-    support.print_answer(answer, _show, as_json=as_json)
+    support.print_answer(answer, partial(_show, most=max_tokens), as_json=as_json)
 
 
 async def _answer(settings: Settings, citizen: str, request: IntendRequest) -> Intended:
@@ -69,7 +72,7 @@ async def _answer(settings: Settings, citizen: str, request: IntendRequest) -> I
         return await intend(citizen, request, runtime.deps, await runtime.moment())
 
 
-def _show(answer: Intended, console: Console) -> None:
+def _show(answer: Intended, console: Console, *, most: int | None) -> None:
     _show_readings(answer.appetite, console)
     _show_decision(answer.decision, console)
     if answer.stream is not None:
@@ -77,7 +80,7 @@ def _show(answer: Intended, console: Console) -> None:
         asked = answer.decision.intention
         question = asked.query_text if asked is not None else str(answer.decision.reading)
         scope = "as intended by its appetite"
-        stream_text.show(answer.stream, console, question=formatting.to_line(question), scope=scope)
+        stream_text.show_within(most, answer.stream, console, question=formatting.to_line(question), scope=scope)
 
 
 def _show_readings(appetite: Appetite, console: Console) -> None:

@@ -10,6 +10,7 @@ from api.cli import options, stream_text, support
 from orchestration.assembly.fitting import send
 from orchestration.assembly.options import budget_of
 from orchestration.retrieval import retrieve_consciousness_context
+from schemas.errors import InvalidRequest
 from schemas.intention import RetrievalIntention
 from schemas.temporal import TemporalMode
 
@@ -111,7 +112,11 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "form": "references" if references else "compact" if compact else None,
         "parts": part,
     }
+    if compact and references:
+        raise InvalidRequest("--compact and --references are two forms", remedy="Leave out one of them.")
     intention = _make_intention(fields, explain=explain or not as_json)
+    if not as_json and not compact:
+        intention = intention.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
     stream = support.answer_question(ctx, intention, retrieve_consciousness_context)
     if as_json:
         support.write_json(send(stream, intention, budget_of(intention)).decode())
@@ -119,7 +124,9 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         support.write_json(stream.text or "")
     else:
         scope = stream_text.describe_scope(intention)
-        stream_text.show(stream, support.output(), question=intention.query_text, scope=scope, explain=explain)
+        stream_text.show_within(
+            max_tokens, stream, support.output(), question=intention.query_text, scope=scope, explain=explain
+        )
 
 
 def _make_intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from io import StringIO
 
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting
+from orchestration.assembly.excerpt import cut_to_room, stems_of
+from orchestration.assembly.fitting import reduced
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import LEVEL_NAMES, ConsciousnessStream
@@ -16,6 +21,7 @@ from schemas.stream_parts import ResolutionPattern, TemporalDissonance, Traversa
 from schemas.temporal import ALL_KNOWN, TemporalMode, long_date
 from schemas.upkeep.offers import Offer
 from schemas.validation import MetadataValidationReport
+from substrate.inference import tokens
 
 FOCUS_CHARACTERS = 1500
 NAMES_IN_BACKGROUND = 30
@@ -45,6 +51,44 @@ def show(
         _show_brief(node, stream.entities, console, explain=explain)
     _show_background(tiers.background, console)
     _show_footer(stream, console)
+
+
+def show_within(
+    most: int | None,
+    stream: ConsciousnessStream,
+    console: Console,
+    *,
+    question: str,
+    scope: str,
+    explain: bool = False,
+) -> None:
+    """Print the stream with as many of its memories as so many tokens hold; None for all of them."""
+    shown = partial(show, question=question, scope=scope, explain=explain)
+    if most is None:
+        shown(stream, console)
+        return
+    count = tokens.counter()
+
+    def cost(*memories: ConsciousnessNode, of: ConsciousnessStream = stream) -> int:
+        page = Console(file=StringIO(), width=console.width, highlight=False, markup=False, emoji=False)
+        with page.capture() as printed:
+            shown(reduced(of, memories), page)
+        return count(printed.get())
+
+    memories = stream.activation_tiers.ordered()
+    number = bisect_right(range(len(memories) + 1), most, key=lambda number: cost(*memories[:number])) - 1
+    if number > 0 or not memories:
+        shown(reduced(stream, memories[: max(0, number)]), console)
+        return
+    bare = _without_insights(stream)
+    cut = cut_to_room(memories[0], most, stems_of(question), partial(cost, of=bare))
+    shown(reduced(bare, [cut]), console)
+
+
+def _without_insights(stream: ConsciousnessStream) -> ConsciousnessStream:
+    graph = stream.traversal_graph.model_copy(update={"suggested_paths": (), "central_themes": ()})
+    gone = dict.fromkeys(("temporal_dissonances", "resolution_patterns", "offers", "rules"), ())
+    return stream.model_copy(update={"traversal_graph": graph, **gone})
 
 
 def _why_empty(stream: ConsciousnessStream) -> str:

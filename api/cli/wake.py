@@ -92,13 +92,17 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "explain": explain or not as_json,
     }
     state = support.validate(StateBasedRetrieval, support.drop_unset(fields), OPTIONS)
+    if not as_json:
+        state = state.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
     stream = support.answer_question(ctx, state, retrieve_consciousness_context_from_state)
     if as_json:
         support.write_json(send(stream, state, budget_of(state)).decode())
     else:
         scope = "from its state alone"
         question = describe_state(state.query_mode, stream.state)
-        stream_text.show(stream, support.output(), question=question, scope=scope, explain=explain)
+        stream_text.show_within(
+            max_tokens, stream, support.output(), question=question, scope=scope, explain=explain
+        )
 
 
 def describe_state(mode: QueryMode, state: CitizenState | None) -> str:

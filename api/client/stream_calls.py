@@ -13,10 +13,11 @@ from schemas.stream_forms import PART_FIELDS
 def with_form(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a question, which asks for each memory once unless it names another form.
 
-    The compact form brings all sections beside its text.
+    The compact form brings all sections beside its text, unless its tokens are bounded.
     """
     asked = {"form": "references", **fields}
-    return {"parts": list(PART_FIELDS), **asked} if asked["form"] == "compact" else asked
+    is_whole = asked["form"] == "compact" and asked.get("max_tokens") is None
+    return {"parts": list(PART_FIELDS), **asked} if is_whole else asked
 
 
 class StreamCalls(Sender):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from orchestration.assembly.budget import Budget
 from orchestration.assembly.displayed_text import NOTICE, one_line
+from orchestration.assembly.excerpt import cut_to_room
 from schemas.base import Frozen
 from schemas.commands import Consequence, WriteReceipt
 from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
@@ -65,31 +67,42 @@ class StreamValues(Noticed):
     degraded: tuple[Degradation, ...]
     omitted: int
 
-    def within(self, budget: Budget) -> StreamValues:
-        """The values in at most so many tokens: the last memories are left out, never the first."""
-        memories, left = list[StreamMemory](), budget.limit - budget.count(self._json(memories=()))
-        for memory in self.memories:
-            left -= budget.count(memory.model_dump_json(exclude_none=True)) + 1
-            if memories and left < 0:
-                break
-            memories.append(memory)
-        omitted = self.omitted + len(self.memories) - len(memories)
-        return self.model_copy(update={"memories": tuple(memories), "omitted": omitted})
-
-    def _json(self, **changed: Any) -> str:
-        return self.model_copy(update=changed).model_dump_json(exclude_none=True)
-
     @classmethod
-    def of(cls, stream: ConsciousnessStream) -> StreamValues:
+    def of(cls, stream: ConsciousnessStream, nodes: Sequence[ConsciousnessNode]) -> StreamValues:
+        """The values of a stream with these memories of it."""
         return cls(
             stream_id=stream.stream_id,
             answer_confidence=stream.answer_confidence,
             nothing_fits=stream.nothing_fits,
-            memories=tuple(map(StreamMemory.of, stream.activation_tiers.ordered())),
+            memories=tuple(map(StreamMemory.of, nodes)),
             notes=stream.notes,
             degraded=stream.degraded,
-            omitted=stream.omitted,
+            omitted=stream.omitted + len(stream.activation_tiers.ordered()) - len(nodes),
         )
+
+    @classmethod
+    def within(
+        cls,
+        budget: Budget,
+        stream: ConsciousnessStream,
+        nodes: Sequence[ConsciousnessNode],
+        words: Collection[str],
+    ) -> StreamValues:
+        """The values in at most so many tokens: the last memories are left out, the first is cut if need be."""
+
+        def cost(*shown: ConsciousnessNode) -> int:
+            return budget.count(cls.of(stream, shown).model_dump_json(exclude_none=True))
+
+        if not nodes:
+            return cls.of(stream, ())
+        first = cut_to_room(nodes[0], budget.limit, words, cost)
+        memories, left = [first], budget.limit - cost(first)
+        for node in nodes[1:]:
+            left -= budget.count(StreamMemory.of(node).model_dump_json(exclude_none=True)) + 1
+            if left < 0:
+                break
+            memories.append(node)
+        return cls.of(stream, memories)
 
 
 class HeardValues(Frozen):

@@ -28,7 +28,6 @@ from orchestration.assembly.budget import Budget
 from orchestration.assembly.compact import REASONS, tell
 from orchestration.assembly.displayed_text import attribution, fence, one_line
 from orchestration.assembly.excerpt import stems_of
-from orchestration.assembly.fitting import reduced
 from orchestration.mind.dissonance import discovery_fields
 from schemas.commands import WriteReceipt
 from schemas.errors import InvalidRequest
@@ -262,12 +261,14 @@ def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why:
 
     A memory that must be cut keeps the part with most words of the `query`.
     """
-    budget = Budget(most, tokens.counter())
-    told = tell(stream, budget, stems_of(query), ids=True)
-    text, values = told.text, answers.StreamValues.of(reduced(stream, told.memories)).within(budget)
+    count, words = tokens.counter(), stems_of(query)
+    before = "" if why is None else f"{one_line(why)}\n"
+    room = Budget(most - count(fence(before)) - 1, count)
+    told = tell(stream, room, words, ids=True)
     if why is not None:
-        text, values = f"{one_line(why)}\n{text}", values.model_copy(update={"notes": (why, *values.notes)})
-    return ToolAnswer(fence(text), values)
+        stream = stream.model_copy(update={"notes": (why, *stream.notes)})
+    values = answers.StreamValues.within(Budget(most, count), stream, told.memories, words)
+    return ToolAnswer(fence(before + told.text), values)
 
 
 def _receipt_answer(

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.assembly.budget import Budget
 from orchestration.assembly.displayed_text import attribution, one_line
-from orchestration.assembly.excerpt import excerpt
+from orchestration.assembly.excerpt import cut_to_room
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
@@ -42,9 +42,9 @@ _HEADINGS: Final = (
 _OF_MEMORIES: Final = (FOCUS, PERIPHERAL, NOTHING_FITS, BACKGROUND)
 REST_SHARE: Final = 0.2
 """The share of the tokens that is kept for what is not a memory."""
-LEAST_PART: Final = 40
-"""So many characters of a memory are told at least."""
 MAX_PATHS, MAX_PATTERNS, MAX_RULES = 3, 3, 5
+BESIDE: Final = " (beside it: "
+"""Begins what a way out is told with where there is room."""
 MAX_EMOTIONS: Final = 3
 MAX_CONTESTS: Final = 2
 REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "found to be false"}
@@ -76,9 +76,9 @@ def tell(
     is shown, with its place. Line breaks within a text become spaces, so that one line is one memory, and
     invisible characters are left out. The last block says what is missing. The same stream gives the same text.
 
-    Within a `budget` the first memory is always told. A fifth of it is kept for what is not a memory. The others
-    follow in their order, each whole, until one does not fit: it is cut to the part with most of the `words`, and
-    ends the list. Which memories are told depends on nothing else.
+    Within a `budget` the first memory is always told, whole if it fits alone. A fifth is kept for what is not
+    a memory. The others follow in their order, each whole, until one does not fit: it is cut to the part with
+    most of the `words`, and ends the list. Which memories are told depends on nothing else.
     """
     page = _Page(None if budget is None else budget)
     places = list(_places(stream))
@@ -186,10 +186,10 @@ def _tell_memories(
     told: list[ConsciousnessNode] = []
     keep = int(page.left * REST_SHARE)
     for heading, node in places:
-        if page.add(heading, _memory_line(node, entities, ids=ids), keep=keep):
+        if page.add(heading, _memory_line(node, entities, ids=ids), keep=keep if told else 0):
             told.append(node)
             continue
-        cut = _cut(node, page.left - keep, words, cost=partial(_line_cost, page, heading, entities, ids=ids))
+        cut = cut_to_room(node, page.left - keep, words, partial(_line_cost, page, heading, entities, ids=ids))
         line = _memory_line(cut, entities, ids=ids)
         if told and not page.add(heading, line, keep=keep):
             break
@@ -203,17 +203,6 @@ def _tell_memories(
 
 def _line_cost(page: _Page, heading: str, entities: Sequence[str], node: ConsciousnessNode, *, ids: bool) -> int:
     return page.cost(heading, _memory_line(node, entities, ids=ids))
-
-
-def _cut(
-    node: ConsciousnessNode, room: int, words: Collection[str], *, cost: Callable[[ConsciousnessNode], int]
-) -> ConsciousnessNode:
-    """The memory with so much of its text as the room holds, but at least its least part."""
-    cut, most = node, len(node.description)
-    while most > LEAST_PART and (spent := cost(cut)) > room:
-        most = max(LEAST_PART, min(most - 1, int(most * max(0.3, 0.95 * room / spent))))
-        cut = excerpt(node, most, words)
-    return cut
 
 
 def _tell_rest(
@@ -233,7 +222,8 @@ def _tell_rest(
     ]
     rounds = zip_longest(*(zip(repeat(heading), lines, strict=False) for heading, lines in kinds))
     for heading, line in filter(None, chain.from_iterable(rounds)):
-        page.add(heading, one_line(line))
+        if not page.add(heading, one_line(line)) and heading == PATTERNS:
+            page.add(heading, one_line(line.partition(BESIDE)[0]))
 
 
 def _energy_lines(stream: ConsciousnessStream) -> Iterator[str]:
@@ -251,7 +241,7 @@ def _path_line(path: TraversalPath) -> str:
 
 
 def _pattern_line(pattern: ResolutionPattern) -> str:
-    steps = f" (beside it: {'; '.join(pattern.steps)})" if pattern.steps else ""
+    steps = f"{BESIDE}{'; '.join(pattern.steps)})" if pattern.steps else ""
     return f"{pattern.blockage} → resolved by → {pattern.resolution}{steps}"
 
 

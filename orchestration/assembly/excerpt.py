@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import chain
 from typing import Final
 
@@ -14,6 +14,8 @@ from substrate.text import query_words, stem
 _WORD: Final = re.compile(r"\w+")
 _STEPS: Final = 24
 """So many places of a text are looked at."""
+LEAST_PART: Final = 40
+"""So many characters of a memory are told at least."""
 
 
 def stems_of(question: str) -> frozenset[str]:
@@ -33,6 +35,29 @@ def excerpt(node: ConsciousnessNode, most: int, words: Collection[str]) -> Consc
     before, length = (node.passage.start, node.passage.length) if node.passage else (0, len(text))
     place = Passage(start=before + start, end=before + end, length=length)
     return node.model_copy(update={"description": text[start:end], "passage": place})
+
+
+def cut_to_room(
+    node: ConsciousnessNode, room: int, words: Collection[str], cost: Callable[[ConsciousnessNode], int]
+) -> ConsciousnessNode:
+    """The memory with so much of its text as costs no more than the room, and at least its least part.
+
+    Where not even that fits, its name is cut as well.
+    """
+    cut, most = node, len(node.description)
+    while (spent := cost(cut)) > room and most > LEAST_PART:
+        most = max(LEAST_PART, min(most - 1, int(most * max(0.3, 0.95 * room / spent))))
+        cut = excerpt(node, most, words)
+    if spent > room and len(cut.name) > LEAST_PART:
+        name = f"{cut.name[:LEAST_PART]}…"
+        cut = cut.model_copy(update={"name": name, "shortened": (*cut.shortened, "name")})
+    return cut
+
+
+def without_field(node: ConsciousnessNode, name: str) -> ConsciousnessNode:
+    """The memory without an optional field; it says so."""
+    blank = node.defaults()[name]
+    return node.model_copy(update={name: blank, "shortened": (*node.shortened, name)})
 
 
 def best_part(text: str, most: int, words: Collection[str]) -> tuple[int, int]:

@@ -5,22 +5,27 @@ It changes what is shown, and nothing that was calculated: energy, grades and pa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
 from orchestration.assembly.budget import Budget
-from orchestration.assembly.compact import LEAST_PART, tell
-from orchestration.assembly.excerpt import excerpt
+from orchestration.assembly.compact import tell
+from orchestration.assembly.excerpt import cut_to_room, without_field
 from orchestration.assembly.sent_form import (
-    FRAME_TOKENS,
     SAMPLE,
+    bytes_per_token,
     estimate_tokens,
-    others_json,
+    frame_tokens,
+    places_tokens,
     record_json,
+    sample_bytes_per_token,
+    section_tokens,
     sections_of,
+    sparse_row,
     stream_json,
 )
 from orchestration.ranking.candidates import Key
@@ -28,19 +33,26 @@ from schemas.intention import Form, Part
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
 from schemas.responses import Intended
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
-from schemas.stream_forms import all_links, all_memories, graph_node, moments_of
+from schemas.stream_forms import all_links, all_memories, graph_node, moments_of, reference
 from schemas.stream_parts import GraphNode
 
 OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""
-REFERENCE_TOKENS: Final = 12
-"""What one more place of a record costs by reference, about."""
-
 FULL_TOKENS: Final = 50_000
 """The most tokens of a stream by 003, for the form that says each memory several times."""
+SAMPLED: Final = 0.97
+"""A sample of a stream may have fewer tokens than the rest: it is taken for so much of what it says."""
 FEWEST: Final = 10
-"""Where fewer memories fit in the full form, they stand in their tiers alone, and more of them fit."""
-_TIERS_ALONE: Final = frozenset(("activation_tiers",))
+"""So many memories stand in their tiers before one of them stands in its level and the graph too."""
+LARGE: Final = 5
+"""A field beside the text that takes a fifth of the room may be left out."""
+_PLACES: Final = ("activation_tiers", "levels", "traversal_graph")
+"""The sections that show memories. In the first of them that is wanted a memory stands first."""
+_MAY_GO: Final = (
+    "extra", "unset", "unreadable", "score_terms", "duplicates", "contested", "shared_from", "step", "buckets",
+    "aliases", "tags", "emotion_vector", "felt_quality", "body_sensation", "goal", "result", "rule",
+)  # fmt: skip
+"""The fields of a memory that may be left out where they are too large."""
 _LINKED: Final = frozenset(("levels", "traversal_graph"))
 
 type LinkKey = tuple[GraphKey, str, int]
@@ -54,8 +66,9 @@ def fit(
     parts: Collection[Part] | None = None,
     words: Collection[str] = (),
 ) -> ConsciousnessStream:
-    """The stream with as many of its memories and links as fit when it is sent, and the text of the compact form.
+    """The stream with as many of its memories as fit when it is sent, and the text of the compact form.
 
+    In which sections each of them stands is decided when it is sent.
     `words`: the stems of the question; a memory that must be cut keeps the part with most of them.
     """
     if form == "compact":
@@ -64,16 +77,33 @@ def fit(
         return shown.model_copy(update={"text": told.text})
     if budget is None:
         return stream
-    return _Fitting(stream, form, budget, sections=sections_of(form, parts), words=words).fitted()
+    sections = sections_of(form, parts)
+    if sections.isdisjoint(_PLACES):
+        return stream
+    return reduced(stream, _Fitting(stream, _Costs(stream, form, budget, sections), words).choose().memories)
 
 
 def send(stream: ConsciousnessStream, asked: Sent, budget: Budget | None) -> bytes:
     """The stream as it is sent. Without a budget the full form has at most `FULL_TOKENS`, as an estimate (003)."""
-    body = stream_json(stream, asked.form, asked.parts, budget)
-    if budget is not None or asked.form != "full" or estimate_tokens(len(body)) <= FULL_TOKENS:
+    if budget is not None:
+        return stream_json(_placed(stream, asked, budget), asked.form, asked.parts, budget)
+    body = stream_json(stream, asked.form, asked.parts)
+    if asked.form != "full" or estimate_tokens(len(body), bytes_per_token(body)) <= FULL_TOKENS:
         return body
-    most = Budget(FULL_TOKENS, lambda text: estimate_tokens(len(text.encode())), "estimate")
-    return stream_json(fit(stream, "full", most, parts=asked.parts), "full", asked.parts, most)
+    of_token = SAMPLED * sample_bytes_per_token(body)
+    if estimate_tokens(len(body), of_token) <= FULL_TOKENS:
+        return body
+    most = Budget(FULL_TOKENS, lambda text: estimate_tokens(len(text.encode()), of_token), "estimate")
+    fitting = fit(stream, "full", most, parts=asked.parts)
+    return stream_json(_placed(fitting, asked, most), "full", asked.parts, most)
+
+
+def _placed(stream: ConsciousnessStream, asked: Sent, budget: Budget) -> ConsciousnessStream:
+    """The stream that fits, with so many of its memories in each section, and so many links, as find room."""
+    sections = sections_of(asked.form, asked.parts)
+    if asked.form == "compact" or sections.isdisjoint(_PLACES):
+        return stream
+    return _Fitting(stream, _Costs(stream, asked.form, budget, sections)).placed()
 
 
 def send_intended(intended: Intended, asked: Sent, budget: Budget | None) -> bytes:
@@ -91,87 +121,187 @@ class Sent(Protocol):
     def parts(self) -> tuple[Part, ...] | None: ...
 
 
-class _Fitting:
-    """What the memories and links of one stream cost in one form."""
+class _Costs:
+    """What the memories and links of one stream take in one form, in tokens."""
 
-    def __init__(
-        self,
-        stream: ConsciousnessStream,
-        form: Form,
-        budget: Budget,
-        *,
-        sections: Collection[str],
-        words: Collection[str],
-    ) -> None:
-        self._stream, self._budget, self._words = stream, budget, words
-        self._full = form == "full"
-        self._sections = frozenset(sections)
-        found = chain.from_iterable((*each.vector_results, *each.graph_results) for each in stream.levels.values())
-        self._places: dict[Key, int] = {}
-        for node in chain(found if "levels" in sections else (), _active(stream, sections)):
-            self._places[_key(node)] = self._places.get(_key(node), 0) + 1
-
-    def fitted(self) -> ConsciousnessStream:
-        """The best memories, and the strongest links between them."""
-        room = max(0, self._budget.limit - FRAME_TOKENS)
-        left = room - min(int(room * OTHERS_SHARE), self._budget.count(others_json(self._stream, self._sections)))
-        keep = min(int(room * LINKS_SHARE), self._links_cost())
-        memories, rest = self._memories(left - keep)
-        if self._full and len(memories) < FEWEST:
-            alone = _Fitting(self._stream, "references", self._budget, sections=_TIERS_ALONE, words=self._words)
-            more, _ = alone._memories(left)
-            if len(more) > len(memories):
-                return reduced(self._stream, more, ())
-        return reduced(self._stream, memories, self._links(memories, keep + rest))
-
-    def _memories(self, left: int) -> tuple[list[ConsciousnessNode], int]:
-        """The best memories, each whole, the last one perhaps cut, and the tokens that are left."""
-        memories: list[ConsciousnessNode] = []
-        for node in self._stream.activation_tiers.ordered():
-            cost = self._cost(node)
-            if cost <= left:
-                memories.append(node)
-                left -= cost
-                continue
-            cut = self._cut(node, left)
-            if not memories or self._cost(cut) <= left:
-                memories.append(cut)
-                left -= self._cost(cut)
-            break
-        return memories, left
-
-    def _links_cost(self) -> int:
-        """Tokens of all links, by a few of them."""
-        links = list(all_links(self._stream)) if self._sections & _LINKED else []
+    def __init__(self, stream: ConsciousnessStream, form: Form, budget: Budget, sections: Collection[str]) -> None:
+        self._budget, self._full = budget, form == "full"
+        self.primary, *others = [name for name in _PLACES if name in sections]
+        self.further = frozenset(others)
+        graph = stream.traversal_graph
+        self._drawn = {(node.graph_key, node.node_id): node for node in graph.nodes}
+        self._edges = {(edge.graph_key, edge.edge_id): edge for edge in graph.edges}
+        levels = stream.levels.values()
+        found = chain.from_iterable((*each.vector_results, *each.graph_results) for each in levels)
+        self._times = Counter(map(_key, found))
+        self._counted: dict[int, tuple[ConsciousnessNode, int]] = {}
+        own = section_tokens(stream, sections, budget)
+        empty = places_tokens(stream, sections, budget)
+        if "traversal_graph" in sections:
+            empty["traversal_graph"] = own.pop("traversal_graph")
+        self._others = list(own.values())
+        self.places = sum(empty[name] for name in self.further)
+        """The sections in which memories stand a second time, without any."""
+        self.room = budget.limit - frame_tokens(stream, form, budget) - empty[self.primary]
+        links = list(all_links(stream)) if _LINKED & {self.primary, *others} else []
         few = links[:SAMPLE]
-        return len(links) * sum(map(self._link_cost, few)) // len(few) if few else 0
+        self.links = len(links) * sum(map(self.link, few)) // len(few) if few else 0
+        """All links, by a few of them."""
 
-    def _link_cost(self, link: ConsciousnessRelationship) -> int:
-        own = self._budget.count(record_json(link))
-        return own + own * 2 // 3 if self._full else own + 3 * REFERENCE_TOKENS
+    def others(self, most: int) -> int:
+        """Those sections without memories and links that fit into so much room, the most important first."""
+        used = 0
+        for cost in self._others:
+            used += cost if used + cost <= most else 0
+        return used
 
-    def _cost(self, node: ConsciousnessNode) -> int:
-        """Tokens of a memory wherever it stands."""
-        own, places = self._budget.count(record_json(node)), self._places.get(_key(node), 1)
-        drawn = "traversal_graph" in self._sections
-        if self._full:
-            return own * places + drawn * (own * 2 // 3)
-        return own + REFERENCE_TOKENS * (places + 1 + drawn)
+    def first(self, node: ConsciousnessNode) -> int:
+        """A memory where it stands first."""
+        own = self._own(node)
+        if not self._full:
+            return own + self._name(node) * (1 + self._stands(node, self.primary))
+        if self.primary == "traversal_graph":
+            return self._as_drawn(node, own)
+        return own * self._stands(node, self.primary)
 
-    def _cut(self, node: ConsciousnessNode, room: int) -> ConsciousnessNode:
-        cut, most = node, len(node.description)
-        while most > LEAST_PART and (cost := self._cost(cut)) > room:
-            most = max(LEAST_PART, min(most - 1, int(most * max(0.3, 0.95 * room / cost))))
-            cut = excerpt(node, most, self._words)
-        return cut
+    def again(self, node: ConsciousnessNode) -> int:
+        """The same memory in the other sections that show it."""
+        if not self._full:
+            return self._name(node) * sum(self._stands(node, name) for name in self.further)
+        own = self._own(node)
+        drawn = self._as_drawn(node, own) if "traversal_graph" in self.further else 0
+        return drawn + (own * self._stands(node, "levels") if "levels" in self.further else 0)
 
-    def _links(self, memories: Sequence[ConsciousnessNode], left: int) -> list[ConsciousnessRelationship]:
+    def link(self, link: ConsciousnessRelationship) -> int:
+        """A link wherever it stands."""
+        text = record_json(link)
+        own = self._budget.count(text) + 1
+        if not self._full:
+            return own + 3 * self._budget.count(f'"{reference(link)}",')
+        edge = self._edges.get((link.graph_key, link.link_id))
+        shown = {self.primary, *self.further}
+        drawn = 0 if edge is None else own * len(record_json(edge)) // len(text)
+        return own * ("levels" in shown) + drawn * ("traversal_graph" in shown)
+
+    def _own(self, node: ConsciousnessNode) -> int:
+        if id(node) not in self._counted:
+            self._counted[id(node)] = node, self._budget.count(record_json(node)) + 1
+        return self._counted[id(node)][1]
+
+    def _name(self, node: ConsciousnessNode) -> int:
+        return self._budget.count(f'"{reference(node)}",')
+
+    def _stands(self, node: ConsciousnessNode, section: str) -> int:
+        return max(1, self._times[_key(node)]) if section == "levels" else 1
+
+    def _as_drawn(self, node: ConsciousnessNode, own: int) -> int:
+        drawn = graph_node(node, "background")
+        return own * len(record_json(drawn)) // len(record_json(node))
+
+
+class _Shown(NamedTuple):
+    """The memories that are shown, how many of them in each section that shows any, and the room for links."""
+
+    memories: list[ConsciousnessNode]
+    everywhere: int
+    left: int
+
+
+class _Fitting:
+    """Chooses the memories and links of a stream that are shown."""
+
+    def __init__(self, stream: ConsciousnessStream, costs: _Costs, words: Collection[str] = ()) -> None:
+        self._stream, self._costs, self._words = stream, costs, words
+
+    def choose(self) -> _Shown:
+        """The best memories that fit."""
+        costs = self._costs
+        most = max(0, costs.room)
+        others = costs.others(int(most * OTHERS_SHARE))
+        shown = self._memories(others, min(int(most * LINKS_SHARE), costs.links))
+        # What is kept for links, and not needed by those between these memories, is room for more of them.
+        return self._memories(others, sum(map(costs.link, self._links(shown))))
+
+    def placed(self) -> ConsciousnessStream:
+        """The stream with these memories where they find room, and the strongest links between them."""
+        costs, shown = self._costs, self.choose()
+        if not shown.everywhere and costs.further:
+            return reduced(self._stream, shown.memories)
+        again = shown.memories[: shown.everywhere]
+        places = {
+            name: shown.memories if name == costs.primary else again for name in (costs.primary, *costs.further)
+        }
+        return reduced(
+            self._stream,
+            shown.memories,
+            self._links(shown),
+            in_levels=places.get("levels"),
+            in_graph=places.get("traversal_graph"),
+        )
+
+    def _memories(self, others: int, links: int) -> _Shown:
+        """The best memories; the first is always there, and may take what is kept for links and other sections.
+
+        When ten stand in their tiers, what they take there and elsewhere grows alike.
+        """
+        costs, ordered = self._costs, self._stream.activation_tiers.ordered()
+        shown: list[ConsciousnessNode] = []
+        linked = costs.primary in _LINKED
+        everywhere, spent, left = 0, 0, costs.room - others - (links if linked else 0)
+        stands_again = bool(costs.further)
+        while everywhere < len(shown) or len(shown) < len(ordered):
+            if stands_again and everywhere < len(shown) >= min(FEWEST, len(ordered)):
+                again = costs.again(shown[everywhere])
+                again += 0 if everywhere else costs.places + (0 if linked else links)
+                if len(shown) == len(ordered) or again <= spent:
+                    stands_again = again <= left
+                    if stands_again:
+                        everywhere, spent, left = everywhere + 1, spent - again, left - again
+                    continue
+            if len(shown) == len(ordered):
+                break
+            part = self._part(ordered[len(shown)], left, first=not shown)
+            if part is None:
+                break
+            shown.append(part)
+            left -= costs.first(part)
+            spent += costs.first(part) if len(shown) > FEWEST else 0
+            if part.passage != ordered[len(shown) - 1].passage:
+                break
+        return _Shown(shown, everywhere, max(0, left) + (links if linked or everywhere else 0))
+
+    def _part(self, node: ConsciousnessNode, room: int, *, first: bool) -> ConsciousnessNode | None:
+        """The memory in so much room: whole, else without its large fields, else the part that answers.
+
+        The `first` is there in any case, and whole if it finds room with nothing else there.
+        """
+        costs = self._costs
+        if costs.first(node) <= (costs.room if first else room):
+            return node
+        part = cut_to_room(self._leaner(node, room), room, self._words, costs.first)
+        return part if first or costs.first(part) <= room else None
+
+    def _leaner(self, node: ConsciousnessNode, room: int) -> ConsciousnessNode:
+        """The memory without those fields beside its text that take a fifth of all room, as far as needed."""
+        row = sparse_row(node)
+        large = {name: orjson.dumps(row[name], default=vars) for name in _MAY_GO if name in row}
+        for name in sorted(large, key=lambda name: -len(large[name])):
+            is_small = estimate_tokens(len(large[name])) * LARGE < self._costs.room
+            if is_small or self._costs.first(node) <= room:
+                break
+            node = without_field(node, name)
+        return node
+
+    def _links(self, shown: _Shown) -> list[ConsciousnessRelationship]:
         """The strongest links between these memories that fit."""
-        present = {(node.graph_key, node.node_id) for node in memories}
+        if self._costs.primary not in _LINKED and not shown.everywhere:
+            return []
+        present = {(node.graph_key, node.node_id) for node in shown.memories}
         links: list[ConsciousnessRelationship] = []
-        for link in all_links(self._stream) if self._sections & _LINKED else ():
+        left = shown.left
+        for link in all_links(self._stream):
             if {(link.graph_key, link.source_id), (link.graph_key, link.target_id)} <= present:
-                left -= self._link_cost(link)
+                left -= self._costs.link(link)
                 if left < 0:
                     break
                 links.append(link)
@@ -182,12 +312,17 @@ def reduced(
     stream: ConsciousnessStream,
     memories: Sequence[ConsciousnessNode],
     links: Iterable[ConsciousnessRelationship] | None = None,
+    *,
+    in_levels: Sequence[ConsciousnessNode] | None = None,
+    in_graph: Sequence[ConsciousnessNode] | None = None,
 ) -> ConsciousnessStream:
     """The stream with these memories alone, as they are given, and the links between them.
 
-    `links`: those of them that are shown; None for all.
+    `links`: those of them that are shown; `in_levels`, `in_graph`: the memories that stand there. None for all.
     """
     shown = {_key(node): node for node in memories}
+    in_levels = memories if in_levels is None else in_levels
+    found = {_key(node): node for node in in_levels}
     present = {key[:2] for key in shown}
     between = all_links(stream) if links is None else links
     linked = {
@@ -205,10 +340,10 @@ def reduced(
                 peripheral=_shown(tiers.peripheral, shown),
                 background=_shown(tiers.background, shown),
             ),
-            "levels": {name: _level(level, shown, linked) for name, level in stream.levels.items()},
+            "levels": {name: _level(level, found, linked) for name, level in stream.levels.items() if in_levels},
             "traversal_graph": graph.model_copy(
                 update={
-                    "nodes": tuple(_drawn(graph.nodes, memories)),
+                    "nodes": tuple(_drawn(graph.nodes, memories if in_graph is None else in_graph)),
                     "edges": tuple(edge for edge in graph.edges if (edge.graph_key, edge.edge_id) in drawn),
                 }
             ),

@@ -5,7 +5,8 @@ A null is left out, and of a memory, a link, a node or an edge each optional fie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -16,53 +17,86 @@ from pydantic import BaseModel
 from orchestration.assembly.budget import Budget
 from schemas.base import Sparse
 from schemas.intention import Form, Part
-from schemas.stream import ConsciousnessStream, TokenCounts
+from schemas.stream import ALWAYS_SENT, ConsciousnessStream, TokenCounts
 from schemas.stream_forms import PART_FIELDS, referenced
+from substrate.inference import tokens
 
 BYTES_PER_TOKEN: Final = 3.3
-"""Of a stream as JSON. Of real ones it is 3.4 to 3.5: the estimate is a little high."""
+"""Of a stream of English, or a like language, as JSON. Of real ones it is 3.4 to 3.5, of long texts more."""
+SAMPLES, SAMPLE_BYTES = 8, 400
+"""Of a stream in another script so many places are counted by the vocabulary."""
+OTHER_SCRIPTS: Final = 0.02
+"""A stream with more of its bytes beyond ASCII is in another script."""
 GRAPH_SHARE: Final = 2 / 3
 """The JSON of a node or an edge of the graph, as a share of that of its memory or link."""
 REFERENCE_BYTES: Final = 30
 """A reference with its quotes and comma, about."""
 SAMPLE: Final = 5
 """So many memories and links are measured to estimate the size of the other form."""
-FRAME_TOKENS: Final = 320
-"""What a stream takes without its memories, links and sections, about."""
 COUNTS_TOKENS: Final = 30
 """What the counts themselves take, about."""
 PATHS: Final = "suggested_paths"
-_LEAST_FIRST: Final = (
-    "timings",
-    "stage_ms",
-    "model_calls",
-    "learned",
-    "energy_shares",
-    PATHS,
-    "metadata_validation",
-    "state",
-    "offers",
-    "rules",
-    "consciousness_summary",
-    "resolution_patterns",
-    "temporal_dissonances",
-    "traversal_graph",
-    "levels",
-    "links",
+_MOST_FIRST: Final = (
     "notes",
     "entities",
+    "energy_feedback_potential",
+    "relative_potential",
+    "energy_feedback",
+    "citizen_energy",
+    "temporal_dissonances",
+    "resolution_patterns",
+    "rules",
+    "offers",
+    "consciousness_summary",
+    "state",
+    "metadata_validation",
+    PATHS,
+    "energy_shares",
+    "learned",
+    "retrieval_latency_ms",
+    "query_count",
+    "model_calls",
+    "stage_ms",
+    "timings",
 )
-"""What is left out where it does not fit, the least important first."""
+"""What is left out where it does not fit, the most important first. Paths belong to the graph."""
 _WITH_RECORDS: Final = frozenset(("levels", "activation_tiers", "traversal_graph", "memories", "links"))
 _SECTIONED: Final = frozenset(("memories", "links", *chain.from_iterable(PART_FIELDS.values())))
+_PLACES: Final = ("traversal_graph", "levels", "activation_tiers")
+"""The sections that show memories; where they do not all fit, the first of them is left out first."""
+_LINKED: Final = frozenset(("levels", "traversal_graph"))
+_STEADY: Final = {
+    "stream_id": "8f3b2c1e-7d94-4a6f-b05e-93c7d1e2f4a8",
+    "intention_id": "8f3b2c1e-7d94-4a6f-b05e-93c7d1e2f4a8",
+    "retrieved_at": "2026-10-29T17:38:56.739185Z",
+}
+"""What stands for ids and times of an answer while it is fitted, so that the next one has the same sections."""
+_MEASURED: Final = frozenset(("retrieval_latency_ms", "timings", "stage_ms", "model_calls"))
+_ASCII: Final = bytes(range(128))
+_MILLISECONDS: Final = re.compile(rb"\d+\.\d+")
 
 type Row = dict[str, Any]
 """The fields of a record that are sent."""
 
 
-def estimate_tokens(size: float) -> int:
+def estimate_tokens(size: float, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
     """The tokens of so many bytes of JSON, as an estimate."""
-    return round(size / BYTES_PER_TOKEN)
+    return round(size / bytes_per_token)
+
+
+def bytes_per_token(body: bytes) -> float:
+    """How many bytes of this stream a token has, about; in another script than English some places are counted."""
+    if len(body.translate(None, _ASCII)) <= OTHER_SCRIPTS * len(body):
+        return BYTES_PER_TOKEN
+    return sample_bytes_per_token(body)
+
+
+def sample_bytes_per_token(body: bytes) -> float:
+    """How many bytes of this stream a token has at some places of it."""
+    step = max(SAMPLE_BYTES, len(body) // SAMPLES)
+    places = [body[start : start + SAMPLE_BYTES] for start in range(0, len(body), step)]
+    counted = sum(map(tokens.counter(), (place.decode(errors="ignore") for place in places)))
+    return sum(map(len, places)) / max(1, counted)
 
 
 def stream_json(
@@ -73,35 +107,56 @@ def stream_json(
 ) -> bytes:
     """The stream in this form, with what it costs. `parts`: the sections to send; None for the usual ones.
 
-    Within a `budget` sections are left out until it holds, the least important first; never the tiers.
+    Within a `budget` the memories and links stand as they are given (see `fitting`), and of the other sections
+    those that find room beside them, the most important first.
     """
     wanted = sections_of(form, parts)
     rows = _Rows()
     fields = _sent_fields(stream, form, wanted, rows)
-    body = _dump(fields)
+    if not stream.rules and parts is None:
+        fields.pop("rules", None)  # they were not read
     if budget is None:
-        counts = _estimate(stream, form, wanted, len(body), rows=rows)
-        return body[:-1] + b',"token_counts":' + _dump(counts) + b"}"
-    most = budget.limit - COUNTS_TOKENS
-    # In the compact form the text is what is bounded, and all else is sent if it finds room beside it.
-    most = most if form != "compact" else max(most, FRAME_TOKENS + budget.count(stream.text or ""))
-    for name in chain((None,), _LEAST_FIRST):
-        if name is not None and not _leave_out(fields, name):
-            continue
         body = _dump(fields)
-        if (sent := budget.count(body.decode())) <= most:
-            break
-    other = _estimate(stream, form, wanted & fields.keys(), len(body), rows=rows)
-    own: dict[str, int] = {} if form == "compact" else {form: sent + COUNTS_TOKENS}
-    counts = other.model_copy(update={"sent": sent + COUNTS_TOKENS, "counter": budget.counter, **own})
+        return _with_counts(body, _estimate(stream, form, wanted, body, rows=rows))
+    fields = _within(fields, form, budget)
+    body = _dump(fields)
+    sent = budget.count(body.decode()) + COUNTS_TOKENS
+    other = _estimate(stream, form, wanted & fields.keys(), body, rows=rows)
+    own: dict[str, int] = {} if form == "compact" else {form: sent}
+    return _with_counts(body, other.model_copy(update={"sent": sent, "counter": budget.counter, **own}))
+
+
+def _with_counts(body: bytes, counts: TokenCounts) -> bytes:
     return body[:-1] + b',"token_counts":' + _dump(counts) + b"}"
 
 
-def others_json(stream: ConsciousnessStream, sections: Collection[str]) -> str:
-    """All sections without memories and links."""
-    return _dump(
-        {name: getattr(stream, name) for name in set(sections) - _WITH_RECORDS if name in vars(stream)}
-    ).decode()
+def frame_tokens(stream: ConsciousnessStream, form: Form, budget: Budget) -> int:
+    """What a bounded stream takes without its memories, links and sections."""
+    fields = _sent_fields(stream, form, (), _Rows())
+    return COUNTS_TOKENS + _tokens(_told(fields, keep=_MOST_FIRST), budget)
+
+
+def section_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
+    """What each section without memories and links takes, the most important first; last, figures of the graph."""
+    values = {name: getattr(stream, name) for name in ("notes", "entities", *sections) if name in _MOST_FIRST}
+    if "traversal_graph" in sections:
+        graph = dict(vars(stream.traversal_graph))
+        values[PATHS] = graph.pop(PATHS)
+        values["traversal_graph"] = {**graph, "nodes": (), "edges": ()}
+    told = {name: _member_tokens(name, each, budget) for name, each in values.items() if not _is_empty(each)}
+    return {name: told[name] for name in (*_MOST_FIRST, "traversal_graph") if name in told}
+
+
+def places_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
+    """What the tiers and the levels take before a memory stands in them."""
+    empty: dict[str, Any] = {
+        "activation_tiers": dict.fromkeys(("focus", "peripheral", "background"), ()),
+        "levels": {
+            level: dict.fromkeys(("vector_results", "graph_results", "relationships"), ())
+            for level in stream.levels
+        },
+    }
+    return {name: _member_tokens(name, each, budget) for name, each in empty.items() if name in sections}
 
 
 def record_json(record: Sparse) -> str:
@@ -195,32 +250,90 @@ def _without_nulls(value: BaseModel) -> Row:
     return {name: field for name, field in vars(value).items() if field is not None}
 
 
-def _leave_out(fields: dict[str, Any], name: str) -> bool:
-    """Take a section out, or the paths of the graph; say whether it was there."""
-    if name != PATHS:
-        return fields.pop(name, None) is not None
-    graph = fields.get("traversal_graph")
-    if graph is None:
-        return False
-    graph = dict(vars(graph)) if isinstance(graph, BaseModel) else dict(graph)
-    fields["traversal_graph"] = {**graph, PATHS: ()}
-    return bool(graph[PATHS])
+# --- within a budget -----------------------------------------------------------------------------------------
+
+
+def _within(fields: Row, form: Form, budget: Budget) -> Row:
+    """The fields that fit: never less than the frame, the tiers and the text."""
+    fields = _told(fields)
+    paths: Sequence[Any] = ()
+    if "traversal_graph" in fields:
+        graph = dict(fields["traversal_graph"])
+        paths, fields["traversal_graph"] = graph.pop(PATHS, ()), {**graph, PATHS: ()}
+    most = budget.limit - COUNTS_TOKENS
+    needed = {name: each for name, each in fields.items() if name not in _MOST_FIRST}
+    shown, left = needed, 0
+    for shown in _with_fewer_places(needed, form):
+        left = most - _tokens(shown, budget)
+        if left >= 0:
+            break
+    if form == "compact":  # its text is what is bounded; all else is sent if it finds room beside it
+        left = max(left, 0)
+    for name in _MOST_FIRST:
+        of_graph = name == PATHS and "traversal_graph" in shown
+        value = paths if of_graph else fields.get(name)
+        cost = 0 if _is_empty(value) else _member_tokens(name, value, budget)
+        if _is_empty(value) or cost > left:
+            continue
+        left -= cost
+        if of_graph:
+            shown["traversal_graph"] = {**shown["traversal_graph"], PATHS: value}
+        else:
+            shown[name] = value
+    return {name: shown[name] for name in fields if name in shown}
+
+
+def _with_fewer_places(fields: Row, form: Form) -> Iterator[Row]:
+    """The fields; then without the graph, without the levels, and of the compact form without any memory."""
+    places = [name for name in _PLACES if name in fields]
+    for left_out in range(max(1, len(places) + (form == "compact"))):
+        standing = places[left_out:]
+        unused: set[str] = {*places[:left_out]}
+        unused |= set() if _LINKED.intersection(standing) else {"links"}
+        unused |= set() if standing else {"memories"}
+        yield {name: each for name, each in fields.items() if name not in unused}
+
+
+def _told(fields: Row, keep: Collection[str] = ()) -> Row:
+    """The fields that say something, or that every stream has; `keep`: without these."""
+    needed = {*ALWAYS_SENT, "activation_tiers", "memories"}
+    return {
+        name: each for name, each in fields.items() if name not in keep and (name in needed or not _is_empty(each))
+    }
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, tuple | list | dict) and not value)
+
+
+def _tokens(fields: Row, budget: Budget) -> int:
+    own = {name: each for name, each in _STEADY.items() if len(str(fields.get(name, ""))) <= len(each)}
+    steady = {name: own.get(name, each) for name, each in fields.items()}
+    return budget.count(_dump(steady).decode())
+
+
+def _member_tokens(name: str, value: Any, budget: Budget) -> int:
+    body = _dump(value)
+    if name in _MEASURED:
+        body = _MILLISECONDS.sub(b"888.888", body)
+    return budget.count(f',"{name}":{body.decode()}')
 
 
 # --- what it costs -------------------------------------------------------------------------------------------
 
 
 def _estimate(
-    stream: ConsciousnessStream, form: Form, wanted: Collection[str], size: int, *, rows: _Rows
+    stream: ConsciousnessStream, form: Form, wanted: Collection[str], body: bytes, *, rows: _Rows
 ) -> TokenCounts:
     """What the stream costs as it is sent, and in the other form that carries its memories."""
-    sent = estimate_tokens(size)
+    size, of_token = len(body), bytes_per_token(body)
+    sent = estimate_tokens(size, of_token)
     if form == "compact":
         return TokenCounts(sent=sent)
     saved = _saved(stream, wanted, rows)
     if form == "full":
-        return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved))
-    return TokenCounts(sent=sent, full=estimate_tokens(size + saved), references=sent)
+        return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))
+    return TokenCounts(sent=sent, full=estimate_tokens(size + saved, of_token), references=sent)
 
 
 def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) -> float:

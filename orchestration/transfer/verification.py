@@ -179,6 +179,8 @@ class _ExportCheck:
 
     def _check_records(self, line: Line) -> None:
         identity = identity_of(line)
+        if identity is None:
+            return  # lines without times may stand between the records of the state
         if identity != self._records.identity:
             self._records.finish()
             self._records = RecordCheck(identity)

@@ -67,8 +67,8 @@ def _adds_data(words: Sequence[Any]) -> bool:
 
 
 def _is_unusable(error: Exception) -> bool:
-    """True for the refusal of a vector by a key of another kind, or a set of another dimension."""
-    return any(cause in str(error) for cause in ("WRONGTYPE", "dimension mismatch"))
+    """True for the refusal of a vector by a key of another kind, or a set of another dimension or making."""
+    return any(cause in str(error) for cause in ("WRONGTYPE", "mismatch"))
 
 
 class Connection:

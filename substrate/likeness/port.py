@@ -14,10 +14,10 @@ from typing import Any
 from schemas.errors import Fault
 from substrate.connection.lines import Command
 from substrate.connection.pool import Connection
-from substrate.likeness import elements
+from substrate.likeness import elements, vector_sets
 from substrate.likeness.elements import Near, Role, Search, Vector, join_name
 from substrate.likeness.vector_index import ExactScan, VectorIndex
-from substrate.likeness.vector_sets import VectorSets, addition
+from substrate.likeness.vector_sets import VectorSets
 
 __all__ = ["Near", "Role", "Search", "Vector"]
 
@@ -62,7 +62,10 @@ def _rows(found: Iterable[Near]) -> list[list[Any]]:
 def additions(connection: Connection, graph: str, vectors: Sequence[Vector]) -> list[Command]:
     """The commands that keep vectors of memories, to be sent before their records; an index needs none."""
     sets = sets_of(connection, graph)
-    return [] if sets is None else [addition(sets.key(Role.MEMORIES), vector) for vector in vectors]
+    if sets is None:
+        return []
+    key = sets.key(Role.MEMORIES)
+    return [command for vector in vectors for command in vector_sets.additions(key, vector)]
 
 
 async def add(

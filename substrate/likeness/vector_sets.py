@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import Fault
@@ -96,7 +97,7 @@ class VectorSets(NamedTuple):
     async def add(self, vectors: Iterable[Vector], role: Role, *, other: bool = False) -> None:
         """Keep vectors; one that is kept already gets only its mark. Raises as `Connection.write` does."""
         key = self.key(role, other=other)
-        await self.connection.change_vectors(*(addition(key, vector) for vector in vectors))
+        await self.connection.change_vectors(*chain.from_iterable(additions(key, vector) for vector in vectors))
 
     async def marks(self, key: str, names: Sequence[str]) -> dict[str, str]:
         """By name, the marks of those vectors of a set that are marked as of the present."""
@@ -182,13 +183,18 @@ def read_states(replies: Sequence[Any]) -> list[SetState]:
     ]
 
 
-def addition(key: str, vector: Vector) -> Command:
-    """The command that keeps a vector, and marks it if it is of the present; it never takes a mark away."""
+def additions(key: str, vector: Vector) -> tuple[Command, ...]:
+    """The commands that keep a vector, and mark it if it is of the present; they never take a mark away.
+
+    `VADD` marks a new vector at once. The mark that it gives to one that is there already is not written to the
+    log, and so gone with the engine: it is set once more.
+    """
     mark = open_mark(secrets.randbits(_MARK_BITS) + 1) if vector.is_open else ""
+    marking = (("VSETATTR", key, vector.name, mark),) if mark else ()
     if not len(vector.embedding):
-        return ("VSETATTR", key, vector.name, mark)
-    how = ("NOQUANT", "EF", EXPLORED_WRITING, "M", NEIGHBOURS)
-    return ("VADD", key, "FP32", pack(vector.embedding), vector.name, *how, *(("SETATTR", mark) if mark else ()))
+        return marking
+    how = ("NOQUANT", "EF", EXPLORED_WRITING, "M", NEIGHBOURS, *(("SETATTR", mark) if mark else ()))
+    return ("VADD", key, "FP32", pack(vector.embedding), vector.name, *how), *marking
 
 
 async def are_supported(connection: Connection) -> bool:

@@ -260,7 +260,7 @@ def test_fields_that_a_memory_cannot_have_do_not_count_against_it() -> None:
 
 
 def test_an_empty_stream_has_zeros_and_the_grade_of_zero_completeness() -> None:
-    assert metadata_report([], []) == MetadataValidationReport()
+    assert metadata_report([], []) == MetadataValidationReport(quality_grade="poor")
     assert metadata_report([], []).quality_grade == "poor"
     assert assess_metadata_quality([]) == "poor"
 

@@ -112,6 +112,8 @@ def test_without_a_limit_the_full_form_keeps_to_the_target_of_003() -> None:
         <= FULL_TOKENS
         < orjson.loads(stream_json(stream, "full"))["token_counts"]["sent"]
     )
-    assert full["omitted"] > 0
+    levels, tiers = full["levels"]["n1_personal"], full["activation_tiers"]
+    assert (full["omitted"], sum(map(len, tiers.values()))) == (0, 75)
+    assert 10 < len(levels["graph_results"]) < 75
     small = orjson.loads(send(stream, asked.model_copy(update={"form": "references"}), None))
     assert (small["omitted"], len(small["memories"])) == (0, 75)
