@@ -23,6 +23,7 @@ from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import GraphTarget
 from substrate.store.appetite import Fresh, Stirring, is_late, read_due, read_fresh, read_own
+from substrate.store.boundaries import holds_still
 from substrate.store.surroundings import read_surroundings
 
 OTHERS: Final = sorted(ROLES - ASKING)
@@ -132,7 +133,7 @@ class _KeptPlans(NamedTuple):
 async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequence[Plan]:
     """What rules and late words plan.
 
-    In a graph where nothing is scheduled and nothing was written since, the same memories plan the same all day;
+    In a graph where nothing began, ended or was written since, the same memories plan the same all day;
     only what was said grows too old. So what was read is kept: reading the plans of many texts takes long.
     """
     moment = scope.valid.start
@@ -140,7 +141,7 @@ async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequen
     key = ("plans", str(zone), day.isoformat())
     is_still = not target.past and target.reads.state is not None
     kept: _KeptPlans | None = target.reads.get(key) if is_still else None
-    if kept is None or kept.read_at > moment:
+    if kept is None or not await holds_still(target, kept.read_at, moment):
         told = await read_due(target, scope, others=OTHERS)
         kept = _KeptPlans(moment, read_plans(told, moment, zone))
         if is_still:

@@ -1,7 +1,8 @@
 """What was read of records and computed from them, kept in this process. Pure.
 
-A record version never changes: closing it sets `expired_at`, a change opens another version, and an id that was
-erased begins again at another `created_at`. So nothing has to be invalidated but by erasure.
+A record version never changes: closing it sets `expired_at`, and a change opens another version. An id that was
+erased begins again, and may have the same times where it is told again as it happened: so all that is kept of a
+graph ends when something was erased there, by this process or another (`RecordCache.enter`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,12 @@ class RecordName(NamedTuple):
     cut: int = 0
 
 
+type Era = tuple[int, int]
+"""When a graph was made, and when something was erased there last."""
+
 DEFAULT_BYTES: Final = 64 << 20
+MOST_ERAS: Final = 10_000
+"""The eras of so many graphs are known; before there are more, all records are dropped."""
 _KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
 """What a record takes beside its texts, with what is usually computed from it."""
 _BYTES_OF_CHARACTER: Final = 4
@@ -108,6 +114,7 @@ class RecordCache:
         self.most_bytes = most_bytes
         self.bytes = self.hits = self.misses = 0
         self._kept: OrderedDict[tuple[str, RecordName], Record] = OrderedDict()
+        self._eras: dict[str, Era] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -120,6 +127,17 @@ class RecordCache:
     def has_room_for(self, memories: int) -> bool:
         """Whether so many memories could be kept, if there were nothing else."""
         return memories * _KEPT_BYTES["memory"] <= self.most_bytes
+
+    def enter(self, graph: str, era: Era) -> None:
+        """Drop what is kept of the graph from another era than this one, in which a question finds it."""
+        known = self._eras.get(graph)
+        if known == era:
+            return
+        if known is not None:
+            self.forget(graph)
+        elif len(self._eras) >= MOST_ERAS:
+            self.forget()
+        self._eras[graph] = era
 
     def of(self, graph: str) -> GraphRecords:
         """The records of one graph."""
@@ -163,6 +181,7 @@ class RecordCache:
         """Drop all records, those of a graph, or of a graph those of some memories and every link."""
         if graph is None:
             self._kept.clear()
+            self._eras.clear()
             self.bytes = 0
             return
         gone = [

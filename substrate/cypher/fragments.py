@@ -96,6 +96,19 @@ NOTE_CHANGES: Final = (
 )
 """Notes in the stamp `m` until when what is written begins or ends to hold; a stamp that has no note gets none."""
 
+ALONE: Final = 8
+"""So many texts are searched by one query whose searches stand alone."""
+
+
+def each_alone(list_name: str, one: str, body: str) -> str:
+    """A query for each of the first `ALONE` values of a list parameter, bound as `one`.
+
+    A procedure that is called for several rows of one query, and not read to its end for one of them, answers the
+    rest of it for the next row. So a full-text search with a limit stands alone.
+    """
+    return " UNION ALL ".join(f"UNWIND ${list_name}[{n}..{n + 1}] AS {one} {body}" for n in range(ALONE))
+
+
 HUB: Final = 64
 """A memory with this many links or more is a hub: no second hop begins at it or goes through it."""
 

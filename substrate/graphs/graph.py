@@ -40,6 +40,8 @@ class Graph(NamedTuple):
 
     def kept(self, state: GraphState | None) -> Reads:
         """What this process keeps of the graph in this state."""
+        if state is not None:
+            self.connection.records.enter(self.name, (state.created_at, state.shifts))
         return self.connection.kept.of(self.name, state)
 
     async def read(self, query: Query, /, **values: Any) -> list[Row]:

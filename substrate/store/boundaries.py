@@ -56,6 +56,17 @@ async def read_next_change(target: GraphTarget, after: Instant) -> Instant | Non
     return kept.until
 
 
+async def holds_still(target: GraphTarget, since: Instant, at: Instant) -> bool:
+    """Whether what held in the graph at `since` holds at `at` as well: nothing begins or ends between them.
+
+    Raises Unavailable.
+    """
+    if since == at:
+        return True
+    until = await read_next_change(target, since) if since < at else None
+    return until is not None and at < until
+
+
 def _is_quiet(target: GraphTarget, after: Instant) -> bool:
     """Whether nothing begins or ends to hold after this moment. All else began by the clock of the graph."""
     state, until = target.reads.state, target.changes_until

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -10,7 +11,8 @@ import orjson
 from schemas.memory import GENERALISED_KEY
 from substrate.connection.kept_reads import WORDS, GraphState, Reads
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import SEEN, told
+from substrate.connection.together import together
+from substrate.cypher.fragments import ALONE, SEEN, each_alone, told
 from substrate.cypher.query import Query
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.rows import is_made
@@ -36,39 +38,56 @@ _STATE: Final = (
 )
 
 
-def _count_words(label: str, kind: str) -> str:
+_NAME: Final = (
+    "'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases, "
+    "node.node_type AS node_type, node.unset AS unset"
+)
+
+
+def _count_word(label: str, kind: str) -> str:
+    """How many records hold `word`. Rows have in `via` how many were looked at."""
     return (
-        "UNION ALL UNWIND $words AS word CALL { WITH word "
-        f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
-        f"WITH node LIMIT {DOCUMENT_CAP} WITH node WHERE {told('node')} "
-        "RETURN count(node) AS found } "
+        "CALL { WITH word "
+        f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node WITH node LIMIT {DOCUMENT_CAP} "
+        f"RETURN count(CASE WHEN {told('node')} THEN 1 END) AS found, count(node) AS looked_at }} "
         f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, "
-        "null AS node_type, null AS unset, null AS via "
+        "null AS node_type, null AS unset, looked_at AS via "
     )
 
 
-def _match_names(label: str) -> str:
-    """Rows have in `via` the full-text query that found the name; null: it is one of the phrases."""
-    columns = (
-        "'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases, "
-        "node.node_type AS node_type, node.unset AS unset"
-    )
+def _find_names(label: str) -> str:
+    """The names that hold `sound`. Rows have in `via` the full-text query that found the name."""
     return (
-        f"UNION ALL MATCH (node:{label}) WHERE node.name_key IN $phrases "
-        f"WITH node LIMIT {NAMES_PER_PHRASE} RETURN {columns}, null AS via "
-        "UNION ALL UNWIND $sounds AS sound CALL { WITH sound "
+        "CALL { WITH sound "
         f"CALL db.idx.fulltext.queryNodes('{label}', sound) YIELD node RETURN node LIMIT {NAMES_PER_WORD} }} "
-        f"RETURN {columns}, sound AS via "
+        f"RETURN {_NAME}, sound AS via "
     )
+
+
+def _look_up(label: str, kind: str) -> str:
+    return (
+        f"UNION ALL UNWIND $words AS word {_count_word(label, kind)}"
+        f"UNION ALL MATCH (node:{label}) WHERE node.name_key IN $phrases "
+        f"WITH node LIMIT {NAMES_PER_PHRASE} RETURN {_NAME}, null AS via "
+        f"UNION ALL UNWIND $sounds AS sound {_find_names(label)}"
+    )
+
+
+def _look_up_alone(label: str, kind: str) -> str:
+    words = each_alone("words", "word", _count_word(label, kind))
+    return f"{words} UNION ALL {each_alone('sounds', 'sound', _find_names(label))}"
 
 
 _NOW: Final = Query(
     "lexicon_now",
-    f"{_STATE} UNION ALL {_SIZES} {_count_words('ConsciousnessNode', 'word')} {_match_names('ConsciousnessNode')}",
+    f"{_STATE} UNION ALL {_SIZES} {_look_up('ConsciousnessNode', 'word')}",
 )
-_THEN: Final = Query(
-    "lexicon_then", f"{_NOW.text} {_count_words('PastVersion', 'past_word')} {_match_names('PastVersion')}"
+_THEN: Final = Query("lexicon_then", f"{_NOW.text} {_look_up('PastVersion', 'past_word')}")
+_NOW_ALONE: Final = Query("lexicon_now_alone", _look_up_alone("ConsciousnessNode", "word"))
+_THEN_ALONE: Final = Query(
+    "lexicon_then_alone", f"{_NOW_ALONE.text} UNION ALL {_look_up_alone('PastVersion', 'past_word')}"
 )
+"""The same for words and names by which a search was not read to its end for another one (`each_alone`)."""
 
 
 class NamedMemory(NamedTuple):
@@ -102,13 +121,17 @@ _KEPT_BYTES: Final = 300
 
 
 class _Answer(NamedTuple):
-    """What one query answered. `phrases`: the names that are phrases; `sounds`: those that a query found."""
+    """What one query answered. `phrases`: the names that are phrases; `sounds`: those that a query found.
+
+    `cut`: the words and queries that found as much as their limit.
+    """
 
     sizes: dict[str, int]
     counts: dict[str, dict[str, int]]
     phrases: list[NamedMemory]
     sounds: dict[str, list[NamedMemory]]
     state: GraphState | None
+    cut: set[str]
 
 
 async def look_up(
@@ -128,8 +151,8 @@ async def look_up(
     """
     if not past and reads.state is not None:
         return await _look_up_unknown(graph, _Kept(reads, words, phrases, name_queries))
-    values = {"words": list(words), "phrases": list(phrases), "sounds": list(name_queries)}
-    return read_rows(await graph.read(_THEN if past else _NOW, **values))
+    asked = {"words": list(words), "phrases": list(phrases), "sounds": list(name_queries)}
+    return _rows_of(await _ask(graph, asked, past=past))
 
 
 class _Kept:
@@ -194,19 +217,43 @@ class _Kept:
 async def _look_up_unknown(graph: Graph, kept: _Kept) -> LexiconRows:
     asked = kept.unknown()
     if kept.sizes is None or any(asked.values()):
-        kept.add(_read_answer(await graph.read(_NOW, **asked)), asked)
+        kept.add(await _ask(graph, asked, past=False), asked)
     return kept.rows()
 
 
 def read_rows(rows: Sequence[Row]) -> LexiconRows:
     """The rows of a lexicon query as named values."""
-    answer = _read_answer(rows)
-    return LexiconRows(
-        **answer.sizes,
-        records=answer.counts["word"],
-        past_records=answer.counts["past_word"],
-        names=list(dict.fromkeys(_named(row) for row in rows if row[0] == "name")),
-    )
+    return _rows_of(_read_answer(rows))
+
+
+def _rows_of(answer: _Answer) -> LexiconRows:
+    names = dict.fromkeys(chain(answer.phrases, *answer.sounds.values()))
+    records, past_records = answer.counts["word"], answer.counts["past_word"]
+    return LexiconRows(**answer.sizes, records=records, past_records=past_records, names=list(names))
+
+
+async def _ask(graph: Graph, asked: Mapping[str, list[str]], *, past: bool) -> _Answer:
+    """What the query answers, with those searches repeated alone that came after one with more than its limit."""
+    answer = _read_answer(await graph.read(_THEN if past else _NOW, **asked))
+    words, sounds = _after(asked["words"], answer.cut), _after(asked["sounds"], answer.cut)
+    alone = _THEN_ALONE if past else _NOW_ALONE
+    parts = [
+        {"words": words[first : first + ALONE], "sounds": sounds[first : first + ALONE]}
+        for first in range(0, max(len(words), len(sounds)), ALONE)
+    ]
+    for sound in sounds:
+        answer.sounds.pop(sound, None)
+    for rows in await together(*(graph.read(alone, **part) for part in parts)):
+        again = _read_answer(rows)
+        answer.sounds.update(again.sounds)
+        for kind, counts in again.counts.items():
+            answer.counts[kind].update(counts)
+    return answer
+
+
+def _after(asked: list[str], cut: Collection[str]) -> list[str]:
+    """Those that were asked after one of which the search was cut."""
+    return asked[next((place + 1 for place, one in enumerate(asked) if one in cut), len(asked)) :]
 
 
 def _read_answer(rows: Sequence[Row]) -> _Answer:
@@ -215,6 +262,7 @@ def _read_answer(rows: Sequence[Row]) -> _Answer:
     phrases: list[NamedMemory] = []
     sounds: dict[str, list[NamedMemory]] = {}
     seen: dict[str, int] = {}
+    cut: set[str] = set()
     for row in rows:
         kind, key, amount, *_, via = row
         if kind == "size":
@@ -225,7 +273,10 @@ def _read_answer(rows: Sequence[Row]) -> _Answer:
             (phrases if via is None else sounds.setdefault(via, [])).append(_named(row))
         else:
             counts[kind][key] = amount
-    return _Answer(sizes, counts, phrases, sounds, GraphState.from_values(seen))
+            if via == DOCUMENT_CAP:
+                cut.add(key)
+    cut.update(sound for sound, names in sounds.items() if len(names) >= NAMES_PER_WORD)
+    return _Answer(sizes, counts, phrases, sounds, GraphState.from_values(seen), cut)
 
 
 def _named(row: Row) -> NamedMemory:

@@ -8,12 +8,13 @@ version and no filter knows of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import batched
+from itertools import batched, chain
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import tells, visible
+from substrate.connection.together import together
+from substrate.cypher.fragments import ALONE, each_alone, tells, visible
 from substrate.cypher.nearest import IS_FOUND
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
@@ -60,9 +61,12 @@ NEAR: Final = Query(
 
 WORD_COUNTS: Final = Query(
     "word_counts",
-    "UNWIND $words AS word CALL { WITH word "
-    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word) YIELD node "
-    f"WITH node LIMIT {MOST_COUNTED} RETURN count(node) AS found }} RETURN word, found",
+    each_alone(
+        "words",
+        "word",
+        "CALL { WITH word CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word) YIELD node "
+        f"WITH node LIMIT {MOST_COUNTED} RETURN count(node) AS found }} RETURN word, found",
+    ),
 )
 
 SIZE: Final = Query("memories_of_graph", "CALL db.meta.stats() YIELD labels RETURN labels.ConsciousnessNode")
@@ -191,7 +195,9 @@ def _text_row(memory_id: str, columns: Sequence[Any]) -> TextRow:
 
 async def count_words(graph: Graph, words: Sequence[str]) -> dict[str, int]:
     """How many memories hold each full-text query, at most `MOST_COUNTED`."""
-    return {str(word): int(found) for word, found in await graph.read(WORD_COUNTS, words=list(words))}
+    parts = [list(part) for part in batched(words, ALONE)]
+    rows = await together(*(graph.read(WORD_COUNTS, words=part) for part in parts))
+    return {str(word): int(found) for word, found in chain.from_iterable(rows)}
 
 
 async def count_memories(graph: Graph) -> int:

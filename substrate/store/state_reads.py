@@ -1,6 +1,6 @@
 """Reads of the present whose answer hangs on the state of a graph: it is kept for that state (`Reads`).
 
-Where nothing is scheduled, what holds at one moment holds at every later one, until the next write.
+What holds at one moment holds at every later one, until the next write, or something begins or ends by itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import SEEN
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
+from substrate.store.boundaries import holds_still
 
 ROW_BYTES: Final = 700
 _MARK: Final = "seen"
@@ -54,7 +55,7 @@ async def read_for_state[T](
     """
     at = values["valid_from"]
     kept: _Kept[T] | None = None if target.past else target.reads.get(key)
-    if kept is not None and kept.at <= at:
+    if kept is not None and await holds_still(target, kept.at, at):
         return kept.value
     rows, same = await _read(target, query, values)
     value = make(rows)
@@ -74,7 +75,7 @@ async def read_each_for_state(
     found: dict[str, Sequence[Row]] = {}
     for name in () if target.past else ids:
         kept: _Kept[Sequence[Row]] | None = target.reads.get((kind, name))
-        if kept is not None and kept.at <= at:
+        if kept is not None and await holds_still(target, kept.at, at):
             found[name] = kept.value
     lacking = [name for name in dict.fromkeys(ids) if name not in found]
     if not lacking:

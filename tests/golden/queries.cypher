@@ -4744,12 +4744,10 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  WITH node
-  WHERE node.node_type <> 'Generalisation'
-  RETURN count(node) AS found
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset, null AS via
+    null AS unset, looked_at AS via
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
@@ -4759,6 +4757,192 @@ RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.a
     node.node_type AS node_type, node.unset AS unset, null AS via
 UNION ALL
 UNWIND $sounds AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via;
+
+// lexicon_now_alone
+// :params $sounds, $words
+UNWIND $words[0..1] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[1..2] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[2..3] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[3..4] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[4..5] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[5..6] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[6..7] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[7..8] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $sounds[0..1] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[1..2] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[2..3] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[3..4] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[4..5] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[5..6] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[6..7] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[7..8] AS sound
 CALL {
   WITH sound
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
@@ -4796,12 +4980,10 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  WITH node
-  WHERE node.node_type <> 'Generalisation'
-  RETURN count(node) AS found
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset, null AS via
+    null AS unset, looked_at AS via
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
@@ -4828,12 +5010,10 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  WITH node
-  WHERE node.node_type <> 'Generalisation'
-  RETURN count(node) AS found
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
-    null AS unset, null AS via
+    null AS unset, looked_at AS via
 UNION ALL
 MATCH (node:PastVersion)
 WHERE node.name_key IN $phrases
@@ -4843,6 +5023,376 @@ RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.a
     node.node_type AS node_type, node.unset AS unset, null AS via
 UNION ALL
 UNWIND $sounds AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via;
+
+// lexicon_then_alone
+// :params $sounds, $words
+UNWIND $words[0..1] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[1..2] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[2..3] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[3..4] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[4..5] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[5..6] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[6..7] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[7..8] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $sounds[0..1] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[1..2] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[2..3] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[3..4] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[4..5] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[5..6] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[6..7] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[7..8] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $words[0..1] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[1..2] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[2..3] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[3..4] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[4..5] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[5..6] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[6..7] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $words[7..8] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+}
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset, looked_at AS via
+UNION ALL
+UNWIND $sounds[0..1] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[1..2] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[2..3] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[3..4] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[4..5] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[5..6] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[6..7] AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type, node.unset AS unset, sound AS via
+UNION ALL
+UNWIND $sounds[7..8] AS sound
 CALL {
   WITH sound
   CALL db.idx.fulltext.queryNodes('PastVersion', sound)
@@ -15296,7 +15846,84 @@ RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.cre
 
 // word_counts
 // :params $words
-UNWIND $words AS word
+UNWIND $words[0..1] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found
+UNION ALL
+UNWIND $words[1..2] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found
+UNION ALL
+UNWIND $words[2..3] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found
+UNION ALL
+UNWIND $words[3..4] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found
+UNION ALL
+UNWIND $words[4..5] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found
+UNION ALL
+UNWIND $words[5..6] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found
+UNION ALL
+UNWIND $words[6..7] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 251
+  RETURN count(node) AS found
+}
+RETURN word, found
+UNION ALL
+UNWIND $words[7..8] AS word
 CALL {
   WITH word
   CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
