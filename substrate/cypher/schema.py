@@ -105,8 +105,10 @@ WRITE_STAMP: Final = Query(
     "write_stamp",
     "MERGE (m:SubstrateMeta {key: 'stamp'}) "
     "ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model, "
-    "m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness, m.changes_until = 0",
+    "m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness, m.changes_until = 0, "
+    "m.shifts = timestamp()",
 )
+"""One that was erased and is told again as it happened is made at the same `$now`: its `shifts` tell it apart."""
 COUNTS: Final = Query(
     "counts",
     "CALL db.meta.stats() YIELD labels, relTypes RETURN labels.ConsciousnessNode, labels.PastVersion, "

@@ -15982,7 +15982,8 @@ RETURN q.id;
 // :params $dimension, $embedding_model, $likeness, $now, $schema_version
 MERGE (m:SubstrateMeta {key: 'stamp'})
 ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model,
-    m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness, m.changes_until = 0;
+    m.dimension = $dimension, m.created_at = $now, m.likeness = $likeness, m.changes_until = 0,
+    m.shifts = timestamp();
 
 // writer_of
 // :params $id
