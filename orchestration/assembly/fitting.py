@@ -40,8 +40,8 @@ OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""
 FULL_TOKENS: Final = 50_000
 """The most tokens of a stream by 003, for the form that says each memory several times."""
-SAMPLED: Final = 0.97
-"""A sample of a stream may have fewer tokens than the rest: it is taken for so much of what it says."""
+MANY_SAMPLES, SAMPLED = 40, 0.97
+"""So many places of a large stream are counted; they may have fewer tokens than the rest, by this share."""
 FEWEST: Final = 10
 """So many memories stand in their tiers before one of them stands in its level and the graph too."""
 LARGE: Final = 5
@@ -90,7 +90,7 @@ def send(stream: ConsciousnessStream, asked: Sent, budget: Budget | None) -> byt
     body = stream_json(stream, asked.form, asked.parts)
     if asked.form != "full" or estimate_tokens(len(body), bytes_per_token(body)) <= FULL_TOKENS:
         return body
-    of_token = SAMPLED * sample_bytes_per_token(body)
+    of_token = SAMPLED * sample_bytes_per_token(body, MANY_SAMPLES)
     if estimate_tokens(len(body), of_token) <= FULL_TOKENS:
         return body
     most = Budget(FULL_TOKENS, lambda text: estimate_tokens(len(text.encode()), of_token), "estimate")
@@ -129,7 +129,7 @@ class _Costs:
         self.primary, *others = [name for name in _PLACES if name in sections]
         self.further = frozenset(others)
         graph = stream.traversal_graph
-        self._drawn = {(node.graph_key, node.node_id): node for node in graph.nodes}
+        self._drawn = {(node.graph_key, node.node_id) for node in graph.nodes}
         self._edges = {(edge.graph_key, edge.edge_id): edge for edge in graph.edges}
         levels = stream.levels.values()
         found = chain.from_iterable((*each.vector_results, *each.graph_results) for each in levels)
@@ -192,11 +192,14 @@ class _Costs:
         return self._budget.count(f'"{reference(node)}",')
 
     def _stands(self, node: ConsciousnessNode, section: str) -> int:
-        return max(1, self._times[_key(node)]) if section == "levels" else 1
+        if section == "traversal_graph":
+            return int((node.graph_key, node.node_id) in self._drawn)
+        return self._times[_key(node)] if section == "levels" else 1
 
     def _as_drawn(self, node: ConsciousnessNode, own: int) -> int:
-        drawn = graph_node(node, "background")
-        return own * len(record_json(drawn)) // len(record_json(node))
+        if not self._stands(node, "traversal_graph"):
+            return 0
+        return own * len(record_json(graph_node(node, "background"))) // len(record_json(node))
 
 
 class _Shown(NamedTuple):

@@ -91,9 +91,9 @@ def bytes_per_token(body: bytes) -> float:
     return sample_bytes_per_token(body)
 
 
-def sample_bytes_per_token(body: bytes) -> float:
-    """How many bytes of this stream a token has at some places of it."""
-    step = max(SAMPLE_BYTES, len(body) // SAMPLES)
+def sample_bytes_per_token(body: bytes, samples: int = SAMPLES) -> float:
+    """How many bytes of this stream a token has at so many places of it."""
+    step = max(SAMPLE_BYTES, len(body) // samples)
     places = [body[start : start + SAMPLE_BYTES] for start in range(0, len(body), step)]
     counted = sum(map(tokens.counter(), (place.decode(errors="ignore") for place in places)))
     return sum(map(len, places)) / max(1, counted)

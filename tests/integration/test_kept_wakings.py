@@ -132,3 +132,29 @@ async def test_a_second_waking_reads_only_what_its_state_makes_different(deps: D
     deps.connection.around = around
     told, offers = {"scan_now", "graph_now"}, {"declined_offers"}
     assert sent <= {"situation", "read_stamp", "VSIM", "felt_now", "unresolved_now", *told, *offers}
+
+
+async def test_a_waking_sees_what_began_and_ended_by_itself_since_it_was_read(
+    deps: Deps, other: Deps, fresh_citizen: str
+) -> None:
+    ends, begins = (to_datetime(ASKED + after) for after in (10_000, 20_000))
+    await tell(
+        deps,
+        work(fresh_citizen, "sail", "blocked", 1, goal="mend the boat", description="Torn", invalid_at=ends),
+        work(fresh_citizen, "keel", "blocked", 1, goal="mend the boat", description="Bent", valid_at=begins),
+    )
+    told = [
+        {node["node_id"] for node in await woken_later(service, fresh_citizen, after)}
+        for after in (5_000, 15_000, 25_000, 5_000)
+        for service in (other, other, deps)
+    ]
+    assert told == [{"sail"}] * 3 + [set()] * 3 + [{"keel"}] * 3 + [{"sail"}] * 3
+
+
+async def woken_later(deps: Deps, citizen: str, after: int) -> list[dict[str, Any]]:
+    """The memories of a waking at a later moment."""
+    asked = StateBasedRetrieval.model_validate(
+        {"citizen_id": citizen, "query_levels": ["N1"], "current_goal": "mend the boat"}
+    )
+    stream = await retrieve_consciousness_context_from_state(asked, deps, ASKED + after)
+    return [node.model_dump(mode="json") for node in stream.activation_tiers.ordered()]

@@ -11,7 +11,8 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest_as_happened
-from schemas.commands import Supersede
+from orchestration.writing.erasure import erase
+from schemas.commands import EraseCitizen, Supersede
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.responses import IngestReport
@@ -21,6 +22,7 @@ from substrate.store import reader
 from substrate.store.records import read_clock
 from substrate.store.rows import memory_record
 from tests.integration.store import ASKED, NOW, ask, day, found, moment, remember, stored
+from tests.integration.test_kept_reads import another_service
 
 SAID = (
     (1, "Ada", "I live in Berlin."),
@@ -127,3 +129,22 @@ async def test_many_messages_of_one_day_rise_strictly(deps: Deps, fresh_citizen:
     seen = found(await ask(deps, fresh_citizen, "Lisbon thought", max_results_per_level=100))
     times = [one.created_at for one in seen]
     assert len(set(times)) == len(times)
+
+
+@pytest.mark.parametrize("again", ["at the same moment", "later"])
+async def test_what_was_erased_is_told_by_no_service_when_it_is_told_again_without_it(
+    deps: Deps, fresh_citizen: str, again: str
+) -> None:
+    first, second = "I live in Berlin and my pin is 4711.", "I live in Berlin and tell no pin."
+    other = another_service(deps)
+    await replay(deps, fresh_citizen, messages((1, "Ada", first)))
+    for _ in range(2):
+        assert first in {node.description for node in found(await ask(other, fresh_citizen, "Berlin pin"))}
+    await erase(EraseCitizen(citizen_id=fresh_citizen), deps, NOW + 10, deps.directory)
+    files = FileSet("talk", (File("talk", orjson.dumps(messages((1, "Ada", second))).decode()),), fresh_citizen)
+    moment_again = NOW if again == "at the same moment" else NOW + 20
+    await ingest_as_happened(parse("messages", files), deps, moment_again)
+    said = {node.description for node in found(await ask(other, fresh_citizen, "Berlin pin"))}
+    await other.connection.close()
+    assert second in said
+    assert not any("4711" in text for text in said)

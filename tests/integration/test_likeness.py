@@ -25,7 +25,7 @@ from substrate.graphs.graph import Graph, Query, Search
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Adapter, Graphs, read_stamp
 from substrate.likeness import port
-from substrate.likeness.elements import WHOLE, Role, Vector, join_name, set_name, set_names, split_name
+from substrate.likeness.elements import WHOLE, Role, Vector, join_name, pack, set_name, set_names, split_name
 from substrate.likeness.vector_sets import VectorSets
 from substrate.store import moved_vectors
 from tests.integration.store import ask, day, history, ids, moment, remember, stored
@@ -156,13 +156,17 @@ async def test_a_set_that_cannot_be_used_is_filled_again_when_the_graph_is_opene
     assert not deps.connection.vectors.of(graph_of(deps, fresh_citizen).name).partial
 
 
-@pytest.mark.parametrize("wrong", ["another dimension", "another type"])
+@pytest.mark.parametrize("wrong", ["another dimension", "another type", "other precision", "other neighbours"])
 async def test_a_write_into_a_set_that_cannot_be_used_succeeds(deps: Deps, fresh_citizen: str, wrong: str) -> None:
     await told(deps, fresh_citizen)
     key, command = key_of(fresh_citizen), deps.connection.command
     await command("DEL", key)
     if wrong == "another type":
         await command("SET", key, "not vectors")
+    elif wrong.startswith("other"):
+        embedding = pack(await deps.embedder.embed_query("a stray thought"))
+        how = ("Q8",) if wrong == "other precision" else ("NOQUANT", "M", 4)
+        await command("VADD", key, "FP32", embedding, "x", *how)
     else:
         sets = VectorSets(deps.connection, graph_of(deps, fresh_citizen).name, 0)
         await sets.add([Vector("x", "y", [1.0, 0.0])], Role.MEMORIES)

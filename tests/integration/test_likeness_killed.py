@@ -194,3 +194,27 @@ async def test_a_disk_that_fills_between_vectors_and_records_loses_nothing(home:
             await until_it_answers(runtime)
             assert await told(runtime, "after")
             await check(runtime, acknowledged | {"first", "after"})
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_a_text_that_holds_again_is_found_by_likeness_after_the_next_start(
+    home: Path, is_killed: bool
+) -> None:
+    old = "the colour of the old door"
+    async with open_runtime(at(home / "data")) as runtime:
+        said = (remember(CITIZEN, f"m{n}", name=f"{old} {n}", valid_at=moment(1)) for n in range(3))
+        await send(runtime.deps, *said)
+        for n, name in enumerate(("a wall", f"{old} 1")):
+            await send(runtime.deps, Correct(citizen_id=CITIZEN, id="m1", name=name), now=NOW + 10 + n)
+        marks = await marks_in(runtime)
+        if is_killed:
+            for pid in engines_in(home):
+                os.kill(pid, signal.SIGKILL)
+    async with open_runtime(at(home / "data")) as runtime:
+        assert await marks_in(runtime) == marks
+        assert sum(mark is not None for mark in marks.values()) == 3
+
+
+async def marks_in(runtime: Runtime) -> dict[str, str | None]:
+    command, key = runtime.deps.connection.command, set_name(GRAPH, Role.MEMORIES, 0)
+    return {name: await command("VGETATTR", key, name) for name in sorted(await names_in(runtime) - {WHOLE})}

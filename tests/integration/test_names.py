@@ -20,6 +20,7 @@ from schemas.mind.identity import Identity, WhoIs
 from schemas.temporal import to_instant
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
+from substrate.store import lexicon, made_tags
 from tests.integration.store import NOW, ask, day, ids, moment, remember, stored
 
 MENTIONS = Query(
@@ -193,3 +194,25 @@ async def test_an_atomic_list_is_named_too(naming: Deps, fresh_citizen: str) -> 
     texts = [note(fresh_citizen, "a", "my sister Anna rang"), note(fresh_citizen, "b", "Anna left")]
     await apply_atomically(texts, naming, to_instant(moment(1)))
     assert await mentioned(naming, fresh_citizen) == {"a": ["person:anna"], "b": ["person:anna"]}
+
+
+async def test_the_search_for_a_word_or_name_answers_nothing_of_the_one_before(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    many = [remember(fresh_citizen, f"a{n}", name=f"Anna the {n}th", description="boat") for n in range(260)]
+    for first in range(0, len(many), 50):
+        await stored(deps, *many[first : first + 50])
+    await stored(deps, remember(fresh_citizen, "z", name="Zoe", description="quay"))
+    graph = deps.graph(graph_name(Level.N1, fresh_citizen))
+    for past in (False, True):
+        rows = await lexicon.look_up(
+            graph,
+            words=["boat", "quay", "zebra"],
+            phrases=[],
+            name_queries=["@entity_names:anna", "@entity_names:zoe"],
+            past=past,
+        )
+        assert rows.records == {"boat": lexicon.DOCUMENT_CAP, "quay": 1, "zebra": 0}
+        assert [name.name for name in rows.names if "Anna" not in name.name] == ["Zoe"]
+        assert len(rows.names) == lexicon.NAMES_PER_WORD + 1
+    assert await made_tags.count_words(graph, ["boat", "quay"]) == {"boat": made_tags.MOST_COUNTED, "quay": 1}

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
+from orchestration.feedback_intake import tell
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import ImportReport, import_lines
@@ -22,6 +23,7 @@ from orchestration.transfer.line_format import Origin, encode
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
 from schemas.memory import Level
+from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.temporal import Scope, to_datetime
@@ -377,3 +379,15 @@ async def test_a_map_that_no_door_would_take_is_not_imported(deps: Deps, fresh_c
     await cleared(deps, fresh_citizen)
     with pytest.raises(InvalidRequest, match="cannot be imported: line 4"):
         await imported(deps, lines)
+
+
+async def test_states_with_feedback_between_them_are_imported(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "boat"))
+    for nth in range(3):
+        await change_state(fresh_citizen, StateChange(energy=0.2 * (nth + 1)), deps, NOW + 1000 * (nth + 1))
+    await tell(fresh_citizen, Feedback(query_text="boat", used=("boat",)), deps, NOW + 10_000)
+    lines = list(await export([Origin(Level.N1, fresh_citizen)], deps, embeddings=True))
+    again = f"{fresh_citizen}-again"
+    await import_lines(lambda: iter(lines), deps, NOW + 20_000, citizen_id=again, progress=lambda *_: None)
+    copy = list(await export([Origin(Level.N1, again)], deps, embeddings=True))
+    assert [line.replace(again.encode(), fresh_citizen.encode()) for line in copy[:-1]] == lines[:-1]

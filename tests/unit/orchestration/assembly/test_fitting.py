@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -14,8 +15,8 @@ from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import best_part, excerpt, stems_of
 from orchestration.assembly.fitting import FULL_TOKENS, fit, send
 from orchestration.assembly.sent_form import stream_json
-from schemas.intention import Form, RetrievalIntention
-from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
+from schemas.intention import Form, Part, RetrievalIntention
+from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, QueryTiming
 from schemas.stream_forms import StreamAnswer, as_stream
 from substrate.inference.tokens import counter
 from tests.builders import a_node
@@ -117,3 +118,89 @@ def test_without_a_limit_the_full_form_keeps_to_the_target_of_003() -> None:
     assert 10 < len(levels["graph_results"]) < 75
     small = orjson.loads(send(stream, asked.model_copy(update={"form": "references"}), None))
     assert (small["omitted"], len(small["memories"])) == (0, 75)
+
+
+def answered(stream: ConsciousnessStream, form: Form, limit: int, *parts: Part) -> dict[str, Any]:
+    """What a program gets that asks within a limit."""
+    asked = RetrievalIntention(query_text="harbour", citizen_id="ada", form=form, parts=parts or None)
+    budget = Budget(limit, COUNT)
+    fits = fit(stream, form, budget, parts=asked.parts, words=stems_of("harbour"))
+    sent: dict[str, Any] = orjson.loads(send(fits, asked, budget))
+    return sent
+
+
+def in_tiers(sent: dict[str, Any]) -> int:
+    return sum(map(len, sent["activation_tiers"].values()))
+
+
+@pytest.mark.parametrize("form", ["full", "references"])
+@pytest.mark.parametrize("repeats", [1, 4])
+def test_more_tokens_show_as_many_memories_and_hardly_any_stay_unused(form: Form, repeats: int) -> None:
+    stream = long_stream(memories=60, repeats=repeats)
+    limits = range(700, 24_000, 900)
+    answers = [answered(stream, form, limit) for limit in limits]
+    shown = list(map(in_tiers, answers))
+    assert all(more >= less - 1 for less, more in pairwise(shown))
+    assert max(shown) == 60
+    for limit, sent in zip(limits, answers, strict=True):
+        used = COUNT(orjson.dumps(sent).decode())
+        assert used <= limit
+        assert used >= 0.8 * limit or sent["omitted"] == 0
+
+
+@pytest.mark.parametrize("form", ["full", "references"])
+@pytest.mark.parametrize("parts", [("levels",), ("levels", "traversal_graph")])
+def test_the_sections_that_are_asked_for_show_memories_within_a_limit(form: Form, parts: tuple[Part, ...]) -> None:
+    for limit in (1000, 3000):
+        sent = answered(long_stream(), form, limit, *parts)
+        text = orjson.dumps(sent)
+        assert b"We met at the harbour" in text
+        assert COUNT(text.decode()) <= limit
+        assert "activation_tiers" not in sent
+    told = answered(long_stream(), form, 1000, "energy")
+    assert (told["omitted"], "memories" in told) == (0, False)
+
+
+def test_a_large_field_is_left_out_and_named_and_ends_no_list() -> None:
+    rows = {"rows": [f"row {n} of the table" for n in range(800)]}
+    nodes = [a_node(node_id=f"m{n}", description=f"The ferry leaves at {n}.") for n in range(4)]
+    nodes[1] = a_node(node_id="m1", description="The ferry leaves at 1.", extra=rows)
+    stream = a_stream(activation_tiers=ActivationTiers(focus=tuple(nodes)))
+    for first in (0, 1):
+        tiers = ActivationTiers(focus=tuple(nodes[first:]))
+        sent = answered(stream.model_copy(update={"activation_tiers": tiers}), "full", 1200)["activation_tiers"]
+        assert [node["node_id"] for node in sent["focus"]] == [f"m{n}" for n in range(first, 4)]
+        cut = sent["focus"][1 - first]
+        assert (cut["shortened"], cut["description"]) == (["extra"], "The ferry leaves at 1.")
+    named = a_node(node_id="m", name="a name " * 200, description="")
+    [memory] = tell(a_stream(activation_tiers=ActivationTiers(focus=(named,))), Budget(200, COUNT)).memories
+    assert memory.shortened == ("name",)
+
+
+def test_a_hit_that_fits_alone_is_whole() -> None:
+    hit = a_node(node_id="hit", description=WORDS * 3)
+    stream = a_stream(activation_tiers=ActivationTiers(focus=(hit, *long_stream().activation_tiers.peripheral)))
+    assert answered(stream, "full", 500)["activation_tiers"]["focus"][0]["description"] == hit.description
+    assert tell(stream, Budget(130, COUNT)).memories[0] == hit
+
+
+def test_the_sections_do_not_hang_on_the_digits_of_measured_times() -> None:
+    stream = long_stream()
+    for limit in range(800, 1600, 50):
+        sections = set()
+        for milliseconds in (0.5, 1234.567):
+            timing = QueryTiming(query="N1_vector", milliseconds=milliseconds, rows=3)
+            timed = stream.model_copy(update={"timings": (timing,), "stage_ms": {"open": milliseconds}})
+            sections.add(tuple(answered(timed, "references", limit)))
+        assert len(sections) == 1
+
+
+@pytest.mark.parametrize("text", ["ზღვის პირას ვისაუბრეთ ნავზე. ", "我们在港口见面谈论船和天气。", WORDS])
+def test_without_a_limit_the_target_holds_in_every_script(text: str) -> None:
+    nodes = tuple(a_node(node_id=f"m{n}", description=f"{n} {text}" * 12) for n in range(70))
+    level = ConsciousnessLevelResults(vector_results=nodes, graph_results=nodes)
+    tiers = ActivationTiers(focus=nodes[:5], peripheral=nodes[5:])
+    stream = a_stream(levels={"n1_personal": level}, activation_tiers=tiers)
+    body = send(stream, RetrievalIntention(query_text="harbour", citizen_id="ada"), None)
+    assert 0.6 * FULL_TOKENS < COUNT(body.decode()) <= FULL_TOKENS * 1.02
+    assert orjson.loads(body)["token_counts"]["sent"] == pytest.approx(COUNT(body.decode()), rel=0.35)
