@@ -22,6 +22,7 @@ import redis
 
 from api.cli import demo_story, program
 from substrate.engine.unix_socket import socket_path
+from substrate.inference.tokens import counter
 from tests.builders import LINK_METADATA
 from tests.engine_processes import held_engine
 from tests.loopback import free_port
@@ -89,6 +90,27 @@ def run(*words: str, **options: Any) -> Said:
     """The command in a process of its own."""
     done = subprocess.run([*PROGRAM, *words], cwd=ROOT, capture_output=True, text=True, timeout=300, **options)
     return Said(done.returncode, done.stdout, done.stderr)
+
+
+# A number of tokens
+
+
+@pytest.mark.parametrize("limit", [200, 300, 500])
+def test_what_is_printed_has_at_most_so_many_tokens(limit: int, command: Command) -> None:
+    for words in (("ask", "Who bakes bread?"), ("wake",)):
+        said = command(*words, "-c", "mira-1", "--max-tokens", str(limit))
+        assert said.code == 0
+        assert counter()(said.out) <= limit
+        assert "rye bread" in said.out or words == ("wake",)
+    asked = ("ask", "Who bakes bread?", "-c", "mira-1")
+    whole, bounded = command(*asked).out, command(*asked, "--max-tokens", "9000").out
+    assert re.sub(r"\d+ ms", "", bounded) == re.sub(r"\d+ ms", "", whole)
+
+
+def test_two_forms_at_once_are_refused(command: Command) -> None:
+    said = command("ask", "bread", "-c", "mira-1", "--compact", "--references")
+    assert said.code == 2
+    assert "two forms" in said.err
 
 
 # The surface

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from substrate.inference.tokens import counter
 from tests.acceptance.conftest import ADMIN_KEY, Service
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +110,26 @@ async def faults_are_errors_and_change_nothing(client: Client) -> None:
         await client.read_resource("substrate://elsewhere")
 
 
-STORIES = [tools_and_their_hints, a_belief_is_told_and_corrected, faults_are_errors_and_change_nothing]
+async def an_answer_holds_its_tokens(client: Client) -> None:
+    ada, count = f"m{uuid4().hex[:8]}", counter()
+    long = "The boat lay at the quay and nobody knew whose it was. " * 40
+    for n in range(6):
+        await client.call_tool("remember", {"citizen_id": ada, "name": f"Boat {n}", "text": f"{n}: {long}"})
+    for limit in (300, 500, 1000, 3000):
+        asked = {"citizen_id": ada, "query": "whose boat", "max_tokens": limit}
+        answer = await client.call_tool("recall", asked)
+        assert answer.structured_content["memories"]
+        assert count(text_of(answer)) <= limit
+        values = {name: each for name, each in answer.structured_content.items() if each is not None}
+        assert count(json.dumps(values, separators=(",", ":"))) <= limit * 1.1
+
+
+STORIES = [
+    tools_and_their_hints,
+    a_belief_is_told_and_corrected,
+    faults_are_errors_and_change_nothing,
+    an_answer_holds_its_tokens,
+]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
