@@ -16,6 +16,7 @@ from orchestration.assembly.budget import Budget
 from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import cut_to_room, without_field
 from orchestration.assembly.sent_form import (
+    FULL_TOKENS,
     SAMPLE,
     bytes_per_token,
     estimate_tokens,
@@ -38,8 +39,6 @@ from schemas.stream_parts import GraphNode
 
 OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""
-FULL_TOKENS: Final = 50_000
-"""The most tokens of a stream by 003, for the form that says each memory several times."""
 MANY_SAMPLES, SAMPLED = 40, 0.97
 """So many places of a large stream are counted; they may have fewer tokens than the rest, by this share."""
 FEWEST: Final = 10

@@ -23,6 +23,8 @@ from substrate.inference import tokens
 
 BYTES_PER_TOKEN: Final = 3.3
 """Of a stream of English, or a like language, as JSON. Of real ones it is 3.4 to 3.5, of long texts more."""
+FULL_TOKENS: Final = 50_000
+"""The most tokens of a stream by 003, for the form that says each memory several times."""
 SAMPLES, SAMPLE_BYTES = 8, 400
 """Of a stream in another script so many places are counted by the vocabulary."""
 OTHER_SCRIPTS: Final = 0.02
@@ -333,7 +335,8 @@ def _estimate(
     saved = _saved(stream, wanted, rows)
     if form == "full":
         return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))
-    return TokenCounts(sent=sent, full=estimate_tokens(size + saved, of_token), references=sent)
+    full = min(FULL_TOKENS, estimate_tokens(size + saved, of_token))
+    return TokenCounts(sent=sent, full=full, references=sent)
 
 
 def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) -> float:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from orchestration.assembly.budget import Budget
 from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import best_part, excerpt, stems_of
-from orchestration.assembly.fitting import FULL_TOKENS, fit, send
-from orchestration.assembly.sent_form import stream_json
+from orchestration.assembly.fitting import fit, send
+from orchestration.assembly.sent_form import FULL_TOKENS, stream_json
 from schemas.intention import Form, Part, RetrievalIntention
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, QueryTiming
 from schemas.stream_forms import StreamAnswer, as_stream
