@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Fault
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.graphs.orphans import owned_now, withdraw
 from substrate.likeness import elements
 from substrate.likeness.elements import Role, Vector
 from substrate.likeness.port import sets_of
@@ -169,7 +170,7 @@ async def fill(graph: Graph, dimension: int) -> int:
         async for whole in _pages(graph, part):
             page = [held for held in whole if len(held.vector.embedding) == dimension]
             await _set_digests(graph, part, page)
-            added += await _add_missing(sets, part, [vector for _, vector, _ in page])
+            added += await _add_missing(graph, sets, part, [vector for _, vector, _ in page])
             done += len(page)
             if done % LOGGED_EVERY == 0:
                 _logger.info("vectors of %s: %d done", graph.name, done)
@@ -190,13 +191,23 @@ async def _set_digests(graph: Graph, part: _Part, page: Sequence[_Held]) -> None
         await graph.write(SET_DIGESTS[part.label], rows=unmarked)
 
 
-async def _add_missing(sets: VectorSets, part: _Part, vectors: Sequence[Vector]) -> int:
+async def _add_missing(graph: Graph, sets: VectorSets, part: _Part, vectors: Sequence[Vector]) -> int:
     names = [vector.name for vector in vectors]
     lacking = set(await sets.missing(sets.key(part.role), names))
     if part.role is Role.MEMORIES and part.is_open:
         lacking |= set(names) - (await sets.marks(sets.key(part.role), names)).keys()
-    await sets.add([vector for vector in vectors if vector.name in lacking], part.role)
+    added = [vector for vector in vectors if vector.name in lacking]
+    await sets.add(added, part.role)
+    await withdraw(graph, added, part.role)  # what was erased meanwhile
+    if part.role is Role.MEMORIES and not part.is_open:
+        await _mark_present(graph, sets, added)
     return len(lacking)
+
+
+async def _mark_present(graph: Graph, sets: VectorSets, vectors: Sequence[Vector]) -> None:
+    """Mark those past vectors that a record restored before they were there: its mark was lost."""
+    present = await owned_now(graph, [vector.name for vector in vectors])
+    await sets.add([Vector(each.owner, each.key, ()) for each in vectors if each.name in present], Role.MEMORIES)
 
 
 async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:

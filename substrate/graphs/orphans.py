@@ -1,15 +1,18 @@
-"""Removes from the vector sets of a graph what no record has: a crash, or a lost race, left it behind."""
+"""Removes from the vector sets of a graph what no record has: a refused write, a crash or a lost race left it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import batched
 from typing import Final, NamedTuple
 
+from schemas.errors import Fault, Unavailable
+from substrate.connection.errors import GraphMissing
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.likeness.elements import WHOLE, Role, join_name, split_name
+from substrate.likeness.elements import WHOLE, Role, Vector, join_name, split_name
 from substrate.likeness.port import sets_of
 from substrate.likeness.vector_sets import VectorSets
 
@@ -43,6 +46,26 @@ class _Suspects(NamedTuple):
 
     unowned: dict[str, str]
     past: dict[str, str]
+
+
+async def withdraw(graph: Graph, vectors: Sequence[Vector], role: Role = Role.MEMORIES) -> None:
+    """Remove those of these vectors, kept for records that were not written, that no other record has.
+
+    What the engine does not answer in time is left to the sweep.
+    """
+    sets = sets_of(graph.connection, graph.name)
+    if sets is None or not vectors:
+        return
+    owned = OWNED if role is Role.MEMORIES else OWNED_PASSAGES
+    with suppress(Unavailable, Fault, GraphMissing):
+        marks = await sets.marks(sets.key(role), [vector.name for vector in vectors])
+        unowned = await _unowned(graph, owned, [vector.name for vector in vectors])
+        await sets.remove_marked(sets.key(role), {name: marks.get(name, "") for name in unowned})
+
+
+async def owned_now(graph: Graph, names: Sequence[str]) -> set[str]:
+    """Those of these vectors that are of the present."""
+    return set(names) - set(await _unowned(graph, OWNED_NOW, names))
 
 
 async def drop_orphans(graph: Graph) -> int:

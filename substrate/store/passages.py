@@ -15,6 +15,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import CUT_MARK, SHIFT, felt, found_columns, link_columns, tells, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.graphs.orphans import withdraw
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Role, Vector
 
@@ -222,7 +223,10 @@ async def add_passages(graph: Graph, memory_id: str, digest: int, rows: Iterable
     rows = [dict(row) for row in rows]
     vectors = [Vector(memory_id, row["handle"], row["embedding"]) for row in rows if row["embedding"]]
     await likeness.add(graph.connection, graph.name, vectors, Role.PASSAGES)
-    return _sum(await graph.write(ADD, memory_id=memory_id, digest=digest, rows=rows))
+    stored = _sum(await graph.write(ADD, memory_id=memory_id, digest=digest, rows=rows))
+    if not stored:
+        await withdraw(graph, vectors, Role.PASSAGES)
+    return stored
 
 
 def _sum(rows: Sequence[Row]) -> int:

@@ -12,6 +12,7 @@ from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, nod
 from substrate.cypher.query import Query
 from substrate.cypher.transaction import TOUCHED, transaction
 from substrate.graphs.graph import Graph
+from substrate.graphs.orphans import withdraw
 from substrate.store import moved_vectors, rows
 from substrate.store.changesets import ExpectedState, LinkEnds, RecordSelection, StoredRecords, TransactionRows
 from substrate.store.exactly_once import ExactlyOnceWrite
@@ -130,6 +131,7 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
     finally:
         changed.sent_again = once.again
     if not reply:
+        await withdraw(graph, moved.vectors)
         return None
     await moved_vectors.finish(graph, moved)
     return int(reply[0][0])

@@ -31,6 +31,7 @@ from substrate.cypher.fragments import (
 )
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.graphs.orphans import withdraw
 from substrate.likeness import port as likeness
 from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.rows import RowOutcome, StoredReceipt
@@ -195,8 +196,11 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
             again = once.again
         if not again:
             _carry(graph, reply, rows, query)
-            return outcomes
-        return [_first_sent(*pair, batch.at) for pair in zip(outcomes, rows, strict=True)]
+        else:
+            outcomes = [_first_sent(*pair, batch.at) for pair in zip(outcomes, rows, strict=True)]
+        old = {outcome.id for outcome in outcomes if not outcome.new}
+        await withdraw(graph, [vector for vector in vectors if vector.owner in old])
+        return outcomes
 
     size = graph.connection.batch_sizes.of(query.name, most)
     parts = await in_batches(batch.rows, send, size, graph.connection.writes.others_active)

@@ -11,6 +11,7 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
+from orchestration.insertion import apply
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
@@ -20,7 +21,7 @@ from schemas.commands import Correct, EraseCitizen, EraseMemory, Retract, Supers
 from schemas.memory import Level
 from schemas.upkeep import SweepRequest
 from substrate.cypher.schema import SCHEMA_VERSION
-from substrate.graphs import orphans
+from substrate.graphs import filling, orphans
 from substrate.graphs.graph import Graph, Query, Search
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Adapter, Graphs, read_stamp
@@ -173,6 +174,48 @@ async def test_a_write_into_a_set_that_cannot_be_used_succeeds(deps: Deps, fresh
     await stored(deps, remember(fresh_citizen, "new", name="a lighthouse", valid_at=moment(1)), now=day(2))
     assert (await nearest(deps, fresh_citizen, "a lighthouse"))[0] == "new"
     assert (await nearest(deps, fresh_citizen, TEXTS[1]))[0] == "m1"
+
+
+async def test_a_write_that_is_refused_leaves_no_vector(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told(deps, fresh_citizen)
+    before = sorted(await names_in(deps, fresh_citizen))
+    [other] = await apply([remember(fresh_citizen, "m1", name="another text", valid_at=moment(1))], deps, day(2))
+    [same] = await apply([remember(fresh_citizen, "m2", name=TEXTS[2], valid_at=moment(1))], deps, day(2))
+    assert (other.status, same.duplicate) == ("refused", True)
+    assert sorted(await names_in(deps, fresh_citizen)) == before
+    prepare = moved_vectors.prepare
+
+    async def erase_first(*given: Any) -> moved_vectors.Moving:
+        monkeypatch.setattr(moved_vectors, "prepare", prepare)
+        prepared = await prepare(*given)
+        await erase(EraseMemory(citizen_id=fresh_citizen, id="m0"), deps, day(3), deps.directory)
+        return prepared
+
+    monkeypatch.setattr(moved_vectors, "prepare", erase_first)
+    [corrected] = await apply([Correct(citizen_id=fresh_citizen, id="m0", name="a hidden place")], deps, day(4))
+    assert corrected.status == "refused"
+    assert sorted(await names_in(deps, fresh_citizen)) == before[1:]
+
+
+async def test_what_is_restored_while_its_set_is_filled_is_of_the_present(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told(deps, fresh_citizen)
+    await stored(deps, Retract(citizen_id=fresh_citizen, id="m1"), now=day(2))
+    graph, add_missing = graph_of(deps, fresh_citizen), filling._add_missing
+    await deps.connection.command("DEL", key_of(fresh_citizen))
+
+    async def undo_first(graph: Graph, sets: VectorSets, part: Any, vectors: Sequence[Vector]) -> int:
+        if not part.is_open:
+            monkeypatch.setattr(filling, "_add_missing", add_missing)
+            await stored(deps, Undo(citizen_id=fresh_citizen, id="m1"), now=day(3))
+        return await add_missing(graph, sets, part, vectors)
+
+    monkeypatch.setattr(filling, "_add_missing", undo_first)
+    await filling.fill(graph, deps.graphs.dimension)
+    assert "m1" in {owner for owner, _ in await marked(deps, fresh_citizen)}
 
 
 async def test_a_vector_without_its_record_answers_nothing(deps: Deps, fresh_citizen: str) -> None:
