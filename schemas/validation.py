@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.base import Frozen, Unit
 
@@ -47,6 +47,13 @@ class MetadataValidationReport(Frozen):
     memories_with_errors: int = 0
     average_completeness: Unit = 0.0
     incomplete_memory_ids: tuple[str, ...] = ()
-    quality_grade: Grade | None = None
+    quality_grade: Grade | None = "poor"
     graded_memories: int = 0
     inferred_fields: dict[str, int] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _without_a_grade(self) -> Self:
+        """A null is not sent: memories whose report names no grade have none."""
+        if self.total_memories and "quality_grade" not in self.model_fields_set:
+            self.__dict__["quality_grade"] = None
+        return self

@@ -260,7 +260,7 @@ def test_fields_that_a_memory_cannot_have_do_not_count_against_it() -> None:
 
 
 def test_an_empty_stream_has_zeros_and_the_grade_of_zero_completeness() -> None:
-    assert metadata_report([], []) == MetadataValidationReport(quality_grade="poor")
+    assert metadata_report([], []) == MetadataValidationReport()
     assert metadata_report([], []).quality_grade == "poor"
     assert assess_metadata_quality([]) == "poor"
 
@@ -295,6 +295,7 @@ def test_a_chat_of_which_nobody_gave_metadata_is_not_graded_and_says_what_was_in
     made = a_relationship(source_id="a", target_id="b", source="ingestion", **WHOLE_LINK)
     report = metadata_report(turns, [made])
     assert (report.quality_grade, report.graded_memories, report.memories_with_errors) == (None, 0, 0)
+    assert MetadataValidationReport.model_validate_json(report.model_dump_json(exclude_none=True)) == report
     assert report.inferred_fields == {"energy": 2, "confidence": 2, "emotion_vector": 2}
 
 
