@@ -155,7 +155,9 @@ class _Costs:
         return used
 
     def first(self, node: ConsciousnessNode) -> int:
-        """A memory where it stands first."""
+        """A memory where it stands first; 0 where it does not."""
+        if not self._stands(node, self.primary):
+            return 0
         own = self._own(node)
         if not self._full:
             return own + self._name(node) * (1 + self._stands(node, self.primary))
@@ -227,8 +229,8 @@ class _Fitting:
     def placed(self) -> ConsciousnessStream:
         """The stream with these memories where they find room, and the strongest links between them."""
         costs, shown = self._costs, self.choose()
-        if not shown.everywhere and costs.further:
-            return reduced(self._stream, shown.memories)
+        if not shown.everywhere and costs.primary not in _LINKED:
+            return reduced(self._stream, shown.memories, ())
         again = shown.memories[: shown.everywhere]
         places = {
             name: shown.memories if name == costs.primary else again for name in (costs.primary, *costs.further)
@@ -296,9 +298,8 @@ class _Fitting:
 
     def _links(self, shown: _Shown) -> list[ConsciousnessRelationship]:
         """The strongest links between these memories that fit."""
-        if self._costs.primary not in _LINKED and not shown.everywhere:
-            return []
-        present = {(node.graph_key, node.node_id) for node in shown.memories}
+        linked = shown.memories if self._costs.primary in _LINKED else shown.memories[: shown.everywhere]
+        present = {(node.graph_key, node.node_id) for node in linked}
         links: list[ConsciousnessRelationship] = []
         left = shown.left
         for link in all_links(self._stream):
@@ -325,7 +326,7 @@ def reduced(
     shown = {_key(node): node for node in memories}
     in_levels = memories if in_levels is None else in_levels
     found = {_key(node): node for node in in_levels}
-    present = {key[:2] for key in shown}
+    present = {key[:2] for key in found}
     between = all_links(stream) if links is None else links
     linked = {
         (link.graph_key, link.link_id, link.version)
@@ -335,6 +336,7 @@ def reduced(
     tiers = stream.activation_tiers
     graph = stream.traversal_graph
     drawn = {key[:2] for key in linked}
+    on_graph = {_key(node)[:2] for node in (memories if in_graph is None else in_graph)}
     return stream.model_copy(
         update={
             "activation_tiers": ActivationTiers(
@@ -346,16 +348,17 @@ def reduced(
             "traversal_graph": graph.model_copy(
                 update={
                     "nodes": tuple(_drawn(graph.nodes, memories if in_graph is None else in_graph)),
-                    "edges": tuple(edge for edge in graph.edges if (edge.graph_key, edge.edge_id) in drawn),
+                    "edges": tuple(
+                        edge
+                        for edge in graph.edges
+                        if (edge.graph_key, edge.edge_id) in drawn
+                        and {(edge.graph_key, edge.source_id), (edge.graph_key, edge.target_id)} <= on_graph
+                    ),
                 }
             ),
             "omitted": stream.omitted + len({_key(node) for node in all_memories(stream)}) - len(shown),
         }
     )
-
-
-def _active(stream: ConsciousnessStream, sections: Collection[str]) -> tuple[ConsciousnessNode, ...]:
-    return stream.activation_tiers.ordered() if "activation_tiers" in sections else ()
 
 
 def _key(node: ConsciousnessNode) -> Key:

@@ -2,7 +2,7 @@
 
 A record version never changes: closing it sets `expired_at`, and a change opens another version. An id that was
 erased begins again, and may have the same times where it is told again as it happened: so all that is kept of a
-graph ends when something was erased there, by this process or another (`RecordCache.enter`).
+graph ends with what moves no clock, as an erasure by this process or another does (`RecordCache.enter`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RecordName(NamedTuple):
 
 
 type Era = tuple[int, int]
-"""When a graph was made, and when something was erased there last."""
+"""When a graph was made, and when something moved no clock there last, as an erasure."""
 
 DEFAULT_BYTES: Final = 64 << 20
 MOST_ERAS: Final = 10_000

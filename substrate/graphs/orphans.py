@@ -60,7 +60,14 @@ async def withdraw(graph: Graph, vectors: Sequence[Vector], role: Role = Role.ME
     with suppress(Unavailable, Fault, GraphMissing):
         marks = await sets.marks(sets.key(role), [vector.name for vector in vectors])
         unowned = await _unowned(graph, owned, [vector.name for vector in vectors])
-        await sets.remove_marked(sets.key(role), {name: marks.get(name, "") for name in unowned})
+        if not await sets.remove_marked(sets.key(role), {name: marks.get(name, "") for name in unowned}):
+            return
+        # Another writer of the same text may have stored its record since: its vector is kept again.
+        owned_since = set(unowned) - set(await _unowned(graph, owned, unowned))
+        if owned_since:
+            present = await owned_now(graph, sorted(owned_since)) if role is Role.MEMORIES else owned_since
+            again = [vector for vector in vectors if vector.name in owned_since]
+            await sets.add([vector._replace(is_open=vector.name in present) for vector in again], role)
 
 
 async def owned_now(graph: Graph, names: Sequence[str]) -> set[str]:

@@ -13,6 +13,8 @@ from substrate.graphs.graph import GraphTarget
 DEADLINE_MS: Final = 120
 """It looks at every record of the graph: where that takes longer, the graph does not say."""
 _KEPT_BYTES: Final = 100
+_STRETCHES: Final = 8
+"""What was read at several moments is asked for together, so the stretches of the last ones are kept."""
 
 
 def _next_of(pattern: str) -> str:
@@ -49,11 +51,12 @@ async def read_next_change(target: GraphTarget, after: Instant) -> Instant | Non
     """
     if _is_quiet(target, after):
         return END_OF_TIME
-    kept: _Stretch | None = target.reads.get(NEXT_CHANGE.name)
-    if kept is None or not kept.contains(after):
-        kept = _Stretch(after, await _read(target, after))
-        target.reads.keep(NEXT_CHANGE.name, kept, _KEPT_BYTES)
-    return kept.until
+    kept: tuple[_Stretch, ...] = target.reads.get(NEXT_CHANGE.name) or ()
+    stretch = next((each for each in kept if each.contains(after)), None)
+    if stretch is None:
+        stretch = _Stretch(after, await _read(target, after))
+        target.reads.keep(NEXT_CHANGE.name, (stretch, *kept[: _STRETCHES - 1]), _STRETCHES * _KEPT_BYTES)
+    return stretch.until
 
 
 async def holds_still(target: GraphTarget, since: Instant, at: Instant) -> bool:

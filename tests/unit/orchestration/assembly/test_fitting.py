@@ -15,11 +15,12 @@ from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import best_part, excerpt, stems_of
 from orchestration.assembly.fitting import fit, send
 from orchestration.assembly.sent_form import FULL_TOKENS, stream_json
+from orchestration.traversal.graph import build_graph
 from schemas.intention import Form, Part, RetrievalIntention
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, QueryTiming
 from schemas.stream_forms import StreamAnswer, as_stream
 from substrate.inference.tokens import counter
-from tests.builders import a_node
+from tests.builders import a_node, a_relationship
 from tests.unit.orchestration.assembly.test_sent_form import a_stream, streams
 
 COUNT = counter()
@@ -204,3 +205,36 @@ def test_without_a_limit_the_target_holds_in_every_script(text: str) -> None:
     body = send(stream, RetrievalIntention(query_text="harbour", citizen_id="ada"), None)
     assert 0.6 * FULL_TOKENS < COUNT(body.decode()) <= FULL_TOKENS * 1.02
     assert orjson.loads(body)["token_counts"]["sent"] == pytest.approx(COUNT(body.decode()), rel=0.35)
+
+
+def linked_stream() -> ConsciousnessStream:
+    """Memories of which each stands in its tier, level and graph, with many links."""
+    nodes = tuple(a_node(node_id=f"m{n}", description=WORDS) for n in range(25))
+    links = tuple(
+        a_relationship(link_id=f"l{n}", source_id=f"m{n % 25}", target_id=f"m{(7 * n + 3) % 25}")
+        for n in range(200)
+    )
+    level = ConsciousnessLevelResults(vector_results=nodes, graph_results=nodes, relationships=links)
+    tiers = ActivationTiers(focus=nodes[:5], peripheral=nodes[5:])
+    graph = build_graph(nodes, tiers, links)
+    return a_stream(levels={"n1_personal": level}, activation_tiers=tiers, traversal_graph=graph)
+
+
+@pytest.mark.parametrize("form", ["full", "references"])
+@pytest.mark.parametrize("parts", [(), ("levels",), ("levels", "traversal_graph"), ("activation_tiers", "levels")])
+def test_each_link_has_both_its_ends_in_the_section_in_which_it_stands(
+    form: Form, parts: tuple[Part, ...]
+) -> None:
+    stream = linked_stream()
+    seen = 0
+    for limit in range(500, 16_000, 1500):
+        sent = answered(stream, form, limit, *parts)
+        assert COUNT(orjson.dumps(sent).decode()) <= limit
+        answer = as_stream(StreamAnswer.model_validate(sent).root)
+        for level in answer.levels.values():
+            here = {node.node_id for node in (*level.vector_results, *level.graph_results)}
+            assert all({link.source_id, link.target_id} <= here for link in level.relationships)
+            seen += len(level.relationships)
+        drawn = {node.node_id for node in answer.traversal_graph.nodes}
+        assert all({edge.source_id, edge.target_id} <= drawn for edge in answer.traversal_graph.edges)
+    assert seen
