@@ -229,8 +229,6 @@ class _Fitting:
     def placed(self) -> ConsciousnessStream:
         """The stream with these memories where they find room, and the strongest links between them."""
         costs, shown = self._costs, self.choose()
-        if not shown.everywhere and costs.primary not in _LINKED:
-            return reduced(self._stream, shown.memories, ())
         again = shown.memories[: shown.everywhere]
         places = {
             name: shown.memories if name == costs.primary else again for name in (costs.primary, *costs.further)

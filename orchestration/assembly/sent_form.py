@@ -52,6 +52,7 @@ _MOST_FIRST: Final = (
     "consciousness_summary",
     "state",
     "metadata_validation",
+    "traversal_graph",
     PATHS,
     "energy_shares",
     "learned",
@@ -61,7 +62,7 @@ _MOST_FIRST: Final = (
     "stage_ms",
     "timings",
 )
-"""What is left out where it does not fit, the most important first. Paths belong to the graph."""
+"""What is left out where it does not fit, the most important first. Paths and figures are those of the graph."""
 _WITH_RECORDS: Final = frozenset(("levels", "activation_tiers", "traversal_graph", "memories", "links"))
 _SECTIONED: Final = frozenset(("memories", "links", *chain.from_iterable(PART_FIELDS.values())))
 _PLACES: Final = ("traversal_graph", "levels", "activation_tiers")
@@ -145,7 +146,7 @@ def section_tokens(stream: ConsciousnessStream, sections: Collection[str], budge
         values[PATHS] = graph.pop(PATHS)
         values["traversal_graph"] = {**graph, "nodes": (), "edges": ()}
     told = {name: _member_tokens(name, each, budget) for name, each in values.items() if not _is_empty(each)}
-    return {name: told[name] for name in (*_MOST_FIRST, "traversal_graph") if name in told}
+    return {name: told[name] for name in _MOST_FIRST if name in told}
 
 
 def places_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
@@ -256,32 +257,42 @@ def _without_nulls(value: BaseModel) -> Row:
 
 def _within(fields: Row, form: Form, budget: Budget) -> Row:
     """The fields that fit: never less than the frame, the tiers and the text."""
-    fields = _told(fields)
-    paths: Sequence[Any] = ()
-    if "traversal_graph" in fields:
-        graph = dict(fields["traversal_graph"])
-        paths, fields["traversal_graph"] = graph.pop(PATHS, ()), {**graph, PATHS: ()}
-    most = budget.limit - COUNTS_TOKENS
-    needed = {name: each for name, each in fields.items() if name not in _MOST_FIRST}
+    needed, others = _apart(_told(fields))
     shown, left = needed, 0
     for shown in _with_fewer_places(needed, form):
-        left = most - _tokens(shown, budget)
+        left = budget.limit - COUNTS_TOKENS - _tokens(shown, budget)
         if left >= 0:
             break
     if form == "compact":  # its text is what is bounded; all else is sent if it finds room beside it
         left = max(left, 0)
-    for name in _MOST_FIRST:
-        of_graph = name == PATHS and "traversal_graph" in shown
-        value = paths if of_graph else fields.get(name)
-        cost = 0 if _is_empty(value) else _member_tokens(name, value, budget)
-        if _is_empty(value) or cost > left:
+    for name, value in others.items():
+        cost = _member_tokens(name, value, budget)
+        if cost > left or (name == PATHS and "traversal_graph" not in shown):
             continue
         left -= cost
-        if of_graph:
+        if name == PATHS:
             shown["traversal_graph"] = {**shown["traversal_graph"], PATHS: value}
         else:
             shown[name] = value
     return {name: shown[name] for name in fields if name in shown}
+
+
+def _apart(fields: Row) -> tuple[Row, Row]:
+    """What a bounded stream has before all else, and what it has where there is room, the most important first.
+
+    Of a graph that shows no memory other sections tell more.
+    """
+    others = {name: fields[name] for name in _MOST_FIRST if name in fields}
+    needed = {name: each for name, each in fields.items() if name not in others}
+    graph = others.pop("traversal_graph", None)
+    if graph is None:
+        return needed, others
+    figures = {**graph, PATHS: ()}
+    if graph["nodes"] or "activation_tiers" not in needed:
+        needed["traversal_graph"] = figures
+    late: Row = {"traversal_graph": figures, PATHS: graph[PATHS]}
+    others |= {name: each for name, each in late.items() if name not in needed and not _is_empty(each)}
+    return needed, {name: others[name] for name in _MOST_FIRST if name in others}
 
 
 def _with_fewer_places(fields: Row, form: Form) -> Iterator[Row]:
