@@ -282,7 +282,7 @@ def _apart(fields: Row) -> tuple[Row, Row]:
 
     Of a graph that shows no memory other sections tell more.
     """
-    others = {name: fields[name] for name in _MOST_FIRST if name in fields}
+    others: Row = {name: fields[name] for name in _MOST_FIRST if name in fields}
     needed = {name: each for name, each in fields.items() if name not in others}
     graph = others.pop("traversal_graph", None)
     if graph is None:
