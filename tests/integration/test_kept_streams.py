@@ -478,13 +478,8 @@ async def test_an_answer_holds_no_longer_than_a_link_that_a_repair_ends_later(
     assert [(await both(other, plain, boat, now=now))[0].was_kept for now in asked] == [False, True, False]
 
 
-FORGET_CHANGES = Query("forget_changes", "MATCH (m:SubstrateMeta) SET m.changes_until = null RETURN m.key")
-"""As in a graph of an older release."""
-
-
-async def test_of_a_graph_in_which_nothing_is_scheduled_nothing_is_looked_up(
-    other: Deps, plain: Deps, boat: str
-) -> None:
+def note_queries(deps: Deps) -> list[str]:
+    """The names of the queries that a service sends from now on."""
     sent: list[str] = []
 
     @contextmanager
@@ -492,7 +487,18 @@ async def test_of_a_graph_in_which_nothing_is_scheduled_nothing_is_looked_up(
         sent.append(name)
         yield
 
-    other.connection.around = noted
+    deps.connection.around = noted
+    return sent
+
+
+FORGET_CHANGES = Query("forget_changes", "MATCH (m:SubstrateMeta) SET m.changes_until = null RETURN m.key")
+"""As in a graph of an older release."""
+
+
+async def test_of_a_graph_in_which_nothing_is_scheduled_nothing_is_looked_up(
+    other: Deps, plain: Deps, boat: str
+) -> None:
+    sent = note_queries(other)
     times = {"valid_at": to_datetime(NOW - 2 * DAY), "invalid_at": to_datetime(NOW - DAY)}
     await stored(plain, remember(boat, "flag", description="The blue boat had a flag", **times))
     assert [(await both(other, plain, boat))[0].was_kept for _ in range(3)] == [False, True, True]
@@ -566,14 +572,7 @@ async def test_an_imported_graph_says_until_when_it_changes_by_itself(
         await stored(plain, relate(boat, NAMES[0], NAMES[-1], **later))
     lines = list(await export([Origin(Level.N1, boat)], plain, embeddings=True))
     await import_lines(lambda: iter(lines), plain, NOW, citizen_id=f"{boat}-again", progress=lambda *_: None)
-    sent: list[str] = []
-
-    @contextmanager
-    def noted(name: str) -> Iterator[None]:
-        sent.append(name)
-        yield
-
-    other.connection.around = noted
+    sent = note_queries(other)
     assert [(await both(other, plain, f"{boat}-again"))[0].was_kept for _ in range(2)] == [False, True]
     assert ("next_change" in sent) == (what != "nothing")
     assert (await both(other, plain, f"{boat}-again", now=NOW + 3 * HOUR))[0].was_kept == (what == "nothing")
