@@ -17,6 +17,8 @@ from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import cut_to_room, without_field
 from orchestration.assembly.sent_form import (
     FULL_TOKENS,
+    LINKED,
+    PLACES,
     SAMPLE,
     bytes_per_token,
     estimate_tokens,
@@ -45,14 +47,11 @@ FEWEST: Final = 10
 """So many memories stand in their tiers before one of them stands in its level and the graph too."""
 LARGE: Final = 5
 """A field beside the text that takes a fifth of the room may be left out."""
-_PLACES: Final = ("activation_tiers", "levels", "traversal_graph")
-"""The sections that show memories. In the first of them that is wanted a memory stands first."""
 _MAY_GO: Final = (
     "extra", "unset", "unreadable", "score_terms", "duplicates", "contested", "shared_from", "step", "buckets",
     "aliases", "tags", "emotion_vector", "felt_quality", "body_sensation", "goal", "result", "rule",
 )  # fmt: skip
 """The fields of a memory that may be left out where they are too large."""
-_LINKED: Final = frozenset(("levels", "traversal_graph"))
 
 type LinkKey = tuple[GraphKey, str, int]
 
@@ -77,7 +76,7 @@ def fit(
     if budget is None:
         return stream
     sections = sections_of(form, parts)
-    if sections.isdisjoint(_PLACES):
+    if sections.isdisjoint(PLACES):
         return stream
     return reduced(stream, _Fitting(stream, _Costs(stream, form, budget, sections), words).choose().memories)
 
@@ -100,7 +99,7 @@ def send(stream: ConsciousnessStream, asked: Sent, budget: Budget | None) -> byt
 def _placed(stream: ConsciousnessStream, asked: Sent, budget: Budget) -> ConsciousnessStream:
     """The stream that fits, with so many of its memories in each section, and so many links, as find room."""
     sections = sections_of(asked.form, asked.parts)
-    if asked.form == "compact" or sections.isdisjoint(_PLACES):
+    if asked.form == "compact" or sections.isdisjoint(PLACES):
         return stream
     return _Fitting(stream, _Costs(stream, asked.form, budget, sections)).placed()
 
@@ -125,7 +124,7 @@ class _Costs:
 
     def __init__(self, stream: ConsciousnessStream, form: Form, budget: Budget, sections: Collection[str]) -> None:
         self._budget, self._full = budget, form == "full"
-        self.primary, *others = [name for name in _PLACES if name in sections]
+        self.primary, *others = [name for name in PLACES if name in sections]
         self.further = frozenset(others)
         graph = stream.traversal_graph
         self._drawn = {(node.graph_key, node.node_id) for node in graph.nodes}
@@ -142,7 +141,7 @@ class _Costs:
         self.places = sum(empty[name] for name in self.further)
         """The sections in which memories stand a second time, without any."""
         self.room = budget.limit - frame_tokens(stream, form, budget) - empty[self.primary]
-        links = list(all_links(stream)) if _LINKED & {self.primary, *others} else []
+        links = list(all_links(stream)) if LINKED & {self.primary, *others} else []
         few = links[:SAMPLE]
         self.links = len(links) * sum(map(self.link, few)) // len(few) if few else 0
         """All links, by a few of them."""
@@ -248,7 +247,7 @@ class _Fitting:
         """
         costs, ordered = self._costs, self._stream.activation_tiers.ordered()
         shown: list[ConsciousnessNode] = []
-        linked = costs.primary in _LINKED
+        linked = costs.primary in LINKED
         everywhere, spent, left = 0, 0, costs.room - others - (links if linked else 0)
         stands_again = bool(costs.further)
         while everywhere < len(shown) or len(shown) < len(ordered):
@@ -296,7 +295,7 @@ class _Fitting:
 
     def _links(self, shown: _Shown) -> list[ConsciousnessRelationship]:
         """The strongest links between these memories that fit."""
-        linked = shown.memories if self._costs.primary in _LINKED else shown.memories[: shown.everywhere]
+        linked = shown.memories if self._costs.primary in LINKED else shown.memories[: shown.everywhere]
         present = {(node.graph_key, node.node_id) for node in linked}
         links: list[ConsciousnessRelationship] = []
         left = shown.left

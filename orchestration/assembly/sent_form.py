@@ -65,9 +65,9 @@ _MOST_FIRST: Final = (
 """What is left out where it does not fit, the most important first. Paths and figures are those of the graph."""
 _WITH_RECORDS: Final = frozenset(("levels", "activation_tiers", "traversal_graph", "memories", "links"))
 _SECTIONED: Final = frozenset(("memories", "links", *chain.from_iterable(PART_FIELDS.values())))
-_PLACES: Final = ("traversal_graph", "levels", "activation_tiers")
-"""The sections that show memories; where they do not all fit, the first of them is left out first."""
-_LINKED: Final = frozenset(("levels", "traversal_graph"))
+PLACES: Final = ("activation_tiers", "levels", "traversal_graph")
+"""The sections that show memories: first in the first of them that is wanted; the last is left out first."""
+LINKED: Final = frozenset(("levels", "traversal_graph"))
 _IDS: Final = ("stream_id", "intention_id")
 _HEX: Final = re.compile("[0-9a-f]{4,}")
 _STEADY_HEX: Final = "8f3b2c1e7d944a6fb05e93c7d1e2f4a8"
@@ -139,7 +139,7 @@ def frame_tokens(stream: ConsciousnessStream, form: Form, budget: Budget) -> int
 
 
 def section_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
-    """What each section without memories and links takes, the most important first; last, figures of the graph."""
+    """What each section without memories and links takes, the most important first."""
     values = {name: getattr(stream, name) for name in ("notes", "entities", *sections) if name in _MOST_FIRST}
     if "traversal_graph" in sections:
         graph = dict(vars(stream.traversal_graph))
@@ -297,11 +297,11 @@ def _apart(fields: Row) -> tuple[Row, Row]:
 
 def _with_fewer_places(fields: Row, form: Form) -> Iterator[Row]:
     """The fields; then without the graph, without the levels, and of the compact form without any memory."""
-    places = [name for name in _PLACES if name in fields]
+    places = [name for name in reversed(PLACES) if name in fields]
     for left_out in range(max(1, len(places) + (form == "compact"))):
         standing = places[left_out:]
         unused: set[str] = {*places[:left_out]}
-        unused |= set() if _LINKED.intersection(standing) else {"links"}
+        unused |= set() if LINKED.intersection(standing) else {"links"}
         unused |= set() if standing else {"memories"}
         yield {name: each for name, each in fields.items() if name not in unused}
 
