@@ -16,22 +16,22 @@ PACKAGES: Final = ("schemas", "substrate", "orchestration", "api")
 MOST_POSITIONAL: Final = 4
 
 type Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def find_faults(source: str) -> Iterator[tuple[int, str]]:
     """The line and the fault of each finding in a module's source, in no order."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, _COMPREHENSIONS):
+        if isinstance(node, COMPREHENSIONS):
             yield from _check_comprehension(node)
-        elif isinstance(node, _FUNCTIONS):
+        elif isinstance(node, FUNCTIONS):
             yield from _check_parameters(node)
 
 
 def _check_comprehension(node: Comprehension) -> Iterator[tuple[int, str]]:
     inner = (part for child in ast.iter_child_nodes(node) for part in ast.walk(child))
-    if any(isinstance(part, _COMPREHENSIONS) for part in inner):
+    if any(isinstance(part, COMPREHENSIONS) for part in inner):
         yield node.lineno, "a comprehension inside a comprehension; name the inner one"
     if len(node.generators) > 1 and any(generator.ifs for generator in node.generators):
         yield node.lineno, "two `for`s with a condition in one comprehension; write a loop or name a part"

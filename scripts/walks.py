@@ -48,7 +48,7 @@ _LINES: Final = (
     ("Ada", "Tell Clara that she is welcome, I have a spare room."),
     ("Ben", "I am worried about the job in Lisbon."),
 )
-_QUESTION: Final = {"citizen_id": CITIZEN, "query_text": "Where does Ada live now?"}
+_QUESTION: Final = {"citizen_id": CITIZEN, "query_text": "What does Ada paint at the river?"}
 _STATE: Final = {
     "citizen_id": CITIZEN,
     "current_energy": 0.6,
