@@ -106,7 +106,12 @@ ClosedReason = Literal["reality_changed", "discovered_false", "quarantined"]
 Abstraction = Literal["L0", "L1", "L2", "L3"]
 Severity = Literal["block", "warn", "note"]
 """What breaking a rule leads to: the action is stopped, warned of, or only noted with a warning."""
-Step = Literal["Decision", "Action", "Learning"]
+Silence = Literal["Question", "Courtesy", "Echo"]
+"""Why a turn tells nothing: it only asks, gives thanks, or repeats to its hearer what was remembered."""
+SILENCES: Final = ("Question", "Courtesy", "Echo")
+SOLVING: Final = ("Decision", "Action", "Learning")
+"""The steps of a solution."""
+Step = Literal["Decision", "Action", "Learning", "Question", "Courtesy", "Echo"]
 """What a text is on the way to a solution."""
 GENERALISATION: Final = "Generalisation"
 """The type of a memory that upkeep made of several others. A question finds it only where it asks for it."""

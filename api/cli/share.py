@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import options, support
-from orchestration.mind.contested import list_contested
 from orchestration.writing import contests, sharing
+from orchestration.writing.contested import list_contested
 from schemas.commands import Writer, WriteReceipt
 from schemas.mind.sharing import ContestedPage, ContestedQuery, ContestRequest, Share, Shared, Withdraw
 from schemas.settings import Settings

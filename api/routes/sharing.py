@@ -11,8 +11,8 @@ from api.request_parsing.addresses import SharedMemoryInPath
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import AGREEMENT, CONTEST, CONTESTED, SHARE
 from api.security.permissions import Caller, CurrentCaller, named_graph, requires
-from orchestration.mind.contested import list_contested, read_agreement
 from orchestration.writing import contests, sharing
+from orchestration.writing.contested import list_contested, read_agreement
 from schemas.collectives import OfCollective
 from schemas.commands import WriteReceipt
 from schemas.mind.sharing import Agreement, ContestedPage, ContestedQuery, ContestRequest, Share, Shared, Withdraw

@@ -39,7 +39,7 @@ _HEADINGS: Final = (
     MISSING,
 )
 """The headings in their order."""
-_OF_MEMORIES: Final = (FOCUS, PERIPHERAL, NOTHING_FITS, BACKGROUND)
+MEMORY_HEADINGS: Final = (FOCUS, PERIPHERAL, NOTHING_FITS, BACKGROUND)
 REST_SHARE: Final = 0.2
 """The share of the tokens that is kept for what is not a memory."""
 MAX_PATHS, MAX_PATTERNS, MAX_RULES = 3, 3, 5
@@ -92,7 +92,7 @@ def tell(
     _tell_rest(page, stream, memories, ids=ids)
     text = page.text(_omitted_line(stream, places, memories))
     while page.exceeds(text) and (dropped := page.drop_last()) is not None:
-        if dropped in _OF_MEMORIES:
+        if dropped in MEMORY_HEADINGS:
             memories.pop()
         text = page.text(_omitted_line(stream, places, memories))
     return Told(text, tuple(memories))

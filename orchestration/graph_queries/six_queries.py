@@ -64,7 +64,8 @@ class Reach:
     the strongest `first_hop` links each; from the first `far` of both a second link. On the development
     conversations fewer cost recall, and more brought little for their time. `instructions`: standing instructions
     of the asker are starts too. `periods`: those that the question names; what they hold is found too. `favoured`:
-    speakers whose words take the places of others' that fit a little better.
+    speakers whose words take the places of others' that fit a little better. `asked`: what
+    was only asked is found too.
     """
 
     pool: int
@@ -77,6 +78,7 @@ class Reach:
     instructions: bool = field(default=False, kw_only=True)
     periods: tuple[NamedPeriod, ...] = field(default=(), kw_only=True)
     favoured: tuple[str, ...] = field(default=(), kw_only=True)
+    asked: bool = field(default=False, kw_only=True)
 
     def values(self, expanded: int) -> dict[str, Any]:
         """The parameters of a query that follows the links of its first `expanded` starts."""
@@ -99,7 +101,7 @@ def choose_reach(question: Question, limit: int, embedding: Sequence[float], far
     else:
         reach = Reach(pool, far=far, instructions=question.request is not Request.NONE)
     favoured = () if question.others or question.whole else tuple(sorted(ASKING))
-    reach = replace(reach, periods=question.periods, favoured=favoured)
+    reach = replace(reach, periods=question.periods, favoured=favoured, asked=question.asked)
     if embedding:
         return reach
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
@@ -138,7 +140,7 @@ def build_queries(
     fewest: Mapping[GraphKey, Fewest],
 ) -> list[QueryRequest]:
     """Two queries for each graph, one where there is no embedding; one more where plurality is asked for."""
-    shared = shared_values(intention, view.scope)
+    shared = {**shared_values(intention, view.scope), "asked": reach.asked}
     requests = []
     for level, lexicon in lexicons.items():
         target = view.targets[level].with_memories(lexicon.memories)

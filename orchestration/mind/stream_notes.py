@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import astuple
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
@@ -28,6 +29,8 @@ from substrate.store import stream_notes as store
 from substrate.store.stream_notes import StoredNote
 
 NOTES_A_STATEMENT: Final = 200
+GIVEN_BY: Final = 2
+"""An answer repeats what the last so many streams gave."""
 _DAY: Final = 86_400_000_000
 
 
@@ -163,3 +166,23 @@ async def read_last_stream(citizen_id: str, deps: Deps) -> LastStream | None:
         return None
     note = unpack(*newest[0])
     return LastStream(note.stream_id, note.at, note.goal, note.levels)
+
+
+async def read_given(citizen_id: str, deps: Deps) -> list[str]:
+    """The texts of what the last streams of a citizen found, and what these were asked; none without streams.
+
+    Of streams whose notes wait in this process, else of those that are stored. Raises as `Graph.read`.
+    """
+    name = graph_name(Level.N1, citizen_id)
+    try:
+        notes = deps.notes.newest(name, GIVEN_BY) or await store.read_notes(deps.graph(name), GIVEN_BY)
+    except GraphMissing:
+        return []
+    streams = [unpack(*note) for note in notes]
+    ids: dict[str, set[str]] = {}
+    for shown in chain.from_iterable(stream.hits().values() for stream in streams):
+        ids.setdefault(graph_name(shown.graph, citizen_id), set()).add(shown.id)
+    texts = [stream.asked for stream in streams]
+    for graph, wanted in ids.items():
+        texts += await store.read_texts(deps.graph(graph), sorted(wanted))
+    return texts

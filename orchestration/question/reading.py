@@ -22,7 +22,7 @@ ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
-_ASKING: Final = ("self", "others", "whole", "order", "broad", "course")
+_ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked")
 INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
 """The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
 
@@ -33,7 +33,8 @@ class Question:
 
     `own`: it is about the asker. `others`: it asks what the other side said, not for its advice now. `broad`: its
     answer is spread over a conversation. `whole`: it asks for a summary, or how something developed, so that the
-    words of every speaker count. `orders`: it asks in which order things came up. `request`: whether standing
+    words of every speaker count. `orders`: it asks in which order things came up. `asked`: what was
+    asked before. `request`: whether standing
     instructions of the asker shape the answer.
     `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so. `periods`: those
     that it names; `content`: the question without the phrases that name them, which no text is compared with;
@@ -47,6 +48,7 @@ class Question:
     broad: bool = False
     whole: bool = False
     orders: bool = False
+    asked: bool = False
     request: Request = Request.NONE
     answer_kind: AskedKind | None = None
     tense: Tense | None = None
@@ -65,7 +67,7 @@ def read_question(text: str, now: datetime) -> Question:
     """
     said = single_blanks(text)
     patterns = asking_patterns(said)
-    own, others, whole, orders, broad, course = (_says(name, said, patterns) for name in _ASKING)
+    own, others, whole, orders, broad, course, asked = (_says(name, said, patterns) for name in _ASKING)
     whole = whole or (course and not orders)
     broad = broad or orders or whole
     times, request = read_times(said, now), read_request(said)
@@ -76,6 +78,7 @@ def read_question(text: str, now: datetime) -> Question:
         broad=broad,
         whole=whole,
         orders=orders and not whole,
+        asked=asked,
         request=Request.NONE if broad else request,
         answer_kind=asked_kind(said),
         tense=read_tense(said),

@@ -20,10 +20,9 @@ from orchestration.waking.scoring import (
 )
 from orchestration.waking.told import Told
 from schemas.intention import QueryMode
-from schemas.memory import graph_fields
+from schemas.memory import SOLVING, graph_fields
 from schemas.stream_parts import ResolutionPattern
 from substrate.store.shown_names import shown_name
-from substrate.store.waking import STEP_TYPES
 
 STEP_SHARE = 0.8
 """A step gets the score of its resolution × this for each hop."""
@@ -160,7 +159,7 @@ def _steps(
 
 def _is_step(memory: Candidate) -> bool:
     """A turn is a step by what it tells, any other memory by its type."""
-    return memory.get("step" if memory.get("node_type") == "Turn" else "node_type") in STEP_TYPES
+    return memory.get("step" if memory.get("node_type") == "Turn" else "node_type") in SOLVING
 
 
 def show_pattern(resolution: Resolution, emotional_likeness: float) -> ResolutionPattern:

@@ -22,7 +22,7 @@ from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.sessions import SESSION_GAP
 from orchestration.waking.scoring import WINDOW_DAYS, WakingState
 from schemas.intention import QueryMode
-from schemas.memory import ResolutionState
+from schemas.memory import SOLVING, ResolutionState
 from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
 from substrate.store.told import Earlier
@@ -135,7 +135,7 @@ def _solved(told: Told, waking: WakingState) -> float:
         return -0.3
     if told.state is not None:
         return 1.0 if told.state == ResolutionState.RESOLVED else -0.5
-    if told.memory.get("step"):
+    if told.memory.get("step") in SOLVING:
         return 0.6
     return 0.3 if told.feels(POSITIVE) else -0.3 if told.feels(NEGATIVE) else 0.0
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from orchestration.appraisal import prompt
 from orchestration.appraisal.appraise import NOTHING, Appraisal
 from orchestration.dependencies import Deps
+from orchestration.mind.stream_notes import read_given
 from orchestration.writing import appraised_rows
 from schemas.commands import Command, Remember
-from schemas.memory import Source
+from schemas.memory import SILENCES, Source
 from substrate.inference.language.model import LanguageModel, ModelRequest
 
 SECONDS: Final = 30.0
@@ -39,14 +41,28 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
     """What the text of each command says; nothing with `off`, and for a command without a text of its own."""
     if deps.appraisal == "off":
         return Appraised([NOTHING] * len(commands), {})
-    by_words = [appraised_rows.appraise_command(command) for command in commands]
+    given = await _read_given(commands, deps)
+    by_words = [appraised_rows.appraise_command(command, given) for command in commands]
     texts = {} if deps.appraisal == "words" else _ingested_texts(commands)
     if not texts:
         return Appraised(by_words, {})
     if deps.language_model is None:
         return Appraised(by_words, dict.fromkeys(texts, NO_MODEL))
     read, notes = await _ask_model(texts, deps.language_model)
-    return Appraised([read.get(place, words) for place, words in enumerate(by_words)], notes)
+    told = [_with_silence(read.get(place, words), words) for place, words in enumerate(by_words)]
+    return Appraised(told, notes)
+
+
+async def _read_given(commands: Sequence[Command], deps: Deps) -> Sequence[str]:
+    """What the answering side was given, where it speaks in one of the commands."""
+    answers = [each for each in commands if isinstance(each, Remember) and appraised_rows.is_answer(vars(each))]
+    citizen_id = answers[0].citizen_id if answers else None
+    return () if citizen_id is None else await read_given(citizen_id, deps)
+
+
+def _with_silence(read: Appraisal, by_words: Appraisal) -> Appraisal:
+    """What a model read, of a text that tells nothing as its words say."""
+    return replace(read, step=by_words.step) if by_words.step in SILENCES else read
 
 
 def _ingested_texts(commands: Sequence[Command]) -> dict[int, str]:

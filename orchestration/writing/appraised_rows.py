@@ -6,14 +6,16 @@ given alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
 
 from orchestration.appraisal.appraise import NOTHING, Appraisal, Voice, appraise
+from orchestration.appraisal.telling import read_silence
 from schemas.commands import Command, Remember, Revision
-from schemas.memory import STORED_DEFAULTS, Level, Source
+from schemas.memory import STORED_DEFAULTS, Level, Silence, Source
 from substrate.emotions import emotion_trace, normal_emotions
 from substrate.text import name_key
 
@@ -79,10 +81,24 @@ def text_to_appraise(command: Command) -> str | None:
     return None
 
 
-def appraise_command(command: Command) -> Appraisal:
-    """What the words of a command say."""
+def appraise_command(command: Command, given: Sequence[str] = ()) -> Appraisal:
+    """What the words of a command say. `given`: texts that the answering side was given."""
     text = text_to_appraise(command)
-    return NOTHING if text is None else appraise(text, Voice.OWN)
+    read = NOTHING if text is None else appraise(text, Voice.OWN)
+    silence = read_silence_of(vars(command), given) if isinstance(command, Remember) else None
+    return read if silence is None else replace(read, step=silence)
+
+
+def is_answer(content: Row) -> bool:
+    """Whether it is a turn of the answering side."""
+    return content["node_type"] == "Turn" and name_key(content.get("speaker") or "") in OTHER_ROLES
+
+
+def read_silence_of(content: Row, given: Sequence[str] = ()) -> Silence | None:
+    """Why the text of a turn tells nothing; None where it tells something, and for all that is no turn."""
+    if content["node_type"] != "Turn" or not content.get("speaker"):
+        return None
+    return read_silence(text_of(content), answers=is_answer(content), given=given)
 
 
 def owner_of(command: Command) -> str | None:
@@ -114,6 +130,8 @@ def revise_content(before: Row, after: Row, command: Revision, appraisal: Apprai
         return after
     own = voice_of(after) is Voice.OWN
     told = _columns(appraisal, after, owner_of(command)) if own else {}
+    if silence := read_silence_of(after):
+        told["step"] = silence
     unset = (after.get("unset") or "").split(",")
     free = [
         name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.memory import GENERALISATION
+from schemas.memory import GENERALISATION, SILENCES
 
 NODE_COLUMNS: Final = (
     "id", "node_type", "name", "description",
@@ -220,6 +220,16 @@ def tells(name: str) -> str:
     """
     described = f"coalesce({name}.description, '') <> ''"
     return f"({name}.unset IS NULL OR NOT {name}.unset STARTS WITH 'name,' OR {described})"
+
+
+def is_evidence(name: str) -> str:
+    """The condition that the record `name` may answer a question; with `$asked` also what was only asked."""
+    return f"{tells(name)} AND ($asked OR {is_statement(name)})"
+
+
+def is_statement(name: str) -> str:
+    """The condition that the record `name` does not only ask, thank or repeat."""
+    return f"NOT coalesce({name}.step, '') IN {list(SILENCES)}"
 
 
 def fits(name: str) -> str:

@@ -11,7 +11,16 @@ from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import Record, RecordName
-from substrate.cypher.fragments import HUB, fits, records_of, thin_columns, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.fragments import (
+    HUB,
+    fits,
+    is_statement,
+    records_of,
+    thin_columns,
+    uncrowded_now,
+    uncrowded_then,
+    visible,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
@@ -33,7 +42,7 @@ _MEAN: Final = (
 def _holding(label: str) -> str:
     return (
         f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS m, score "
-        f"WITH m, score, mean WHERE {visible('m')} AND {fits('m')} "
+        f"WITH m, score, mean WHERE {visible('m')} AND {fits('m')} AND {is_statement('m')} "
         "RETURN m, score ORDER BY score DESC, m.id, m.version LIMIT $pool "
     )
 
@@ -58,7 +67,7 @@ def _tagged_now() -> str:
         "MATCH (t)<-[g:TAGGED|MADE_TAG]-(i:ConsciousnessNode) "
         "WITH i, sum(weight) AS weight, "
         f"collect(CASE type(g) WHEN 'MADE_TAG' THEN '{_MADE_WAY}' + toString(place) ELSE null END) AS made "
-        f"WHERE NOT i.id IN $held AND {visible('i')} AND {fits('i')} "
+        f"WHERE NOT i.id IN $held AND {visible('i')} AND {fits('i')} AND {is_statement('i')} "
         "WITH i, made, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool "
         "RETURN i, string.join(made, '|') AS way "
     )
@@ -79,7 +88,7 @@ def _once_tagged() -> str:
         f"any(t IN $quoted_{kind} WHERE coalesce(p.{kind}, '') CONTAINS t)" for kind in ("tags", "buckets")
     )
     return (
-        f"MATCH (p:PastVersion) WHERE {visible('p')} AND {fits('p')} AND ({has_tag}) "
+        f"MATCH (p:PastVersion) WHERE {visible('p')} AND {fits('p')} AND {is_statement('p')} AND ({has_tag}) "
         "WITH p ORDER BY p.valid_at DESC, p.id, p.version LIMIT $pool "
         "MATCH (i:ConsciousnessNode)-[:HAD]->(p) RETURN i, null AS way "
     )

@@ -18,6 +18,7 @@ from substrate.emotions import normal_emotion
 UNFILTERED: Final[Mapping[str, Any]] = {
     "unfiltered": True,
     "generalised": False,
+    "asked": False,
     "node_types": [],
     "speakers": [],
     "episodes": [],
@@ -60,6 +61,7 @@ def filter_values(filters: Filters | None) -> Mapping[str, Any]:
     labels = [*(("tags", tag) for tag in filters.tags), *(("buckets", bucket) for bucket in filters.buckets)]
     return {
         "unfiltered": False,
+        "asked": False,
         "generalised": GENERALISATION in filters.node_types or Source.UPKEEP in filters.sources,
         "node_types": list(filters.node_types),
         "speakers": list(filters.speakers),

@@ -12,7 +12,7 @@ from schemas.memory import GENERALISED_KEY
 from substrate.connection.kept_reads import WORDS, GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.together import together
-from substrate.cypher.fragments import ALONE, SEEN, each_alone, told
+from substrate.cypher.fragments import ALONE, SEEN, each_alone, is_statement, told
 from substrate.cypher.query import Query
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.rows import is_made
@@ -49,7 +49,8 @@ def _count_word(label: str, kind: str) -> str:
     return (
         "CALL { WITH word "
         f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node WITH node LIMIT {DOCUMENT_CAP} "
-        f"RETURN count(CASE WHEN {told('node')} THEN 1 END) AS found, count(node) AS looked_at }} "
+        f"RETURN count(CASE WHEN {told('node')} AND {is_statement('node')} THEN 1 END) AS found, "
+        "count(node) AS looked_at } "
         f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, "
         "null AS node_type, null AS unset, looked_at AS via "
     )

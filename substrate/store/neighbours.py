@@ -29,7 +29,7 @@ CROWD: Final = 256
 STRONGEST: Final = 24
 _new: Final = tuple.__new__
 """Makes a named tuple of all its values in half the time: a question reads some thousand."""
-_KIND: Final = ("known_from", "known_to", "min_energy", "min_confidence", "generalised")
+_KIND: Final = ("known_from", "known_to", "min_energy", "min_confidence", "generalised", "asked")
 _LINK_BYTES: Final = 700
 _LINK_START: Final = 3
 _LINK_END: Final = _LINK_START + len(LINK_COLUMNS)

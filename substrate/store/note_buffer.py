@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -57,6 +58,11 @@ class NoteBuffer:
     def graphs(self) -> list[str]:
         """The graphs that notes wait for."""
         return list(dict.fromkeys(graph for graph, _ in self._notes))
+
+    def newest(self, graph: str, most: int) -> list[StoredNote]:
+        """At most so many of the notes that wait for a graph, the newest first."""
+        waiting = (note for (name, _), note in reversed(self._notes.items()) if name == graph)
+        return list(islice(waiting, most))
 
     def take(self, graph: str) -> list[StoredNote]:
         """The notes of a graph, which are kept here no longer."""

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import CUT_MARK, SHIFT, felt, found_columns, link_columns, tells, visible
+from substrate.cypher.fragments import CUT_MARK, SHIFT, felt, found_columns, is_evidence, link_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.graphs.orphans import withdraw
@@ -98,7 +98,7 @@ MARK: Final = Query(
 
 
 def _findable(name: str) -> str:
-    return f"{felt(name)} AND {tells(name)}"
+    return f"{felt(name)} AND {is_evidence(name)}"
 
 
 _BY_LIKENESS: Final = (

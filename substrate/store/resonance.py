@@ -18,7 +18,7 @@ from schemas.memory import GraphKey
 from schemas.temporal import AFTER_ALL, Instant, Scope
 from schemas.wave_signal import Channel, Resonance
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, fits, found_columns, records_of, visible
+from substrate.cypher.fragments import degree_now, fits, found_columns, is_statement, records_of, visible
 from substrate.cypher.nearest import felt_alike, found_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
@@ -81,7 +81,7 @@ def _weighted(names: Mapping[Channel, str]) -> str:
 
 
 def _may_answer(name: str) -> str:
-    return f"coalesce({name}.abstraction, 'L0') <= $max_level AND {fits(name)}"
+    return f"coalesce({name}.abstraction, 'L0') <= $max_level AND {fits(name)} AND {is_statement(name)}"
 
 
 _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})

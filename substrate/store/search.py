@@ -18,10 +18,10 @@ from substrate.cypher.fragments import (
     NODE_COLUMNS,
     felt,
     found_columns,
+    is_evidence,
     link_columns,
     past_of,
     records_of,
-    tells,
     thin_columns,
     uncrowded_then,
     visible,
@@ -72,7 +72,7 @@ def count_starts(rows: Sequence[Sequence[Any]]) -> int:
 def findable(name: str) -> str:
     """The conditions on a record other than time. What was only made of a name is found by no question: measured,
     the texts with the name are found better without it."""
-    return f"{felt(name)} AND {tells(name)}"
+    return f"{felt(name)} AND {is_evidence(name)}"
 
 
 def walked(name: str) -> str:

@@ -49,6 +49,10 @@ RECORDS_NOW: Final = Query(
     "i.version, i.name, left(coalesce(i.description, ''), $characters), i.expired_at, i.invalid_at",
 )
 """Some records as they are now, each with what its memory says now. What was erased has no row."""
+TEXTS_OF: Final = Query(
+    "texts_of",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids RETURN left(coalesce(n.description, ''), $characters)",
+)
 ERASED_AT: Final = Query("erased_at", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.erased_at, 0)")
 STAMP_ERASED: Final = Query(
     "stamp_erased",
@@ -57,6 +61,7 @@ STAMP_ERASED: Final = Query(
 )
 """When something was last erased from a graph: what remains may rank otherwise since."""
 SHOWN_CHARACTERS: Final = 200
+GIVEN_CHARACTERS: Final = 2_000
 DROPPED_AT_ONCE: Final = 1_000
 LAST_ID: Final = "\U0010ffff"
 """Stands behind every id."""
@@ -145,6 +150,11 @@ async def read_records_now(graph: Graph, shown: Sequence[tuple[str, int]]) -> li
 def _record_now(row: Row) -> RecordNow:
     memory_id, version, name, created_at, expired_at, reason, imported, *newest = row
     return RecordNow(memory_id, version, name, created_at, expired_at, reason, bool(imported), *newest)
+
+
+async def read_texts(graph: Graph, ids: Sequence[str]) -> list[str]:
+    """The beginnings of what some memories say now. Raises GraphMissing."""
+    return [row[0] for row in await graph.read(TEXTS_OF, ids=list(ids), characters=GIVEN_CHARACTERS)]
 
 
 async def read_erased_at(graph: Graph) -> Instant:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from schemas.memory import SOLVING
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -37,7 +38,7 @@ STEPS_BETWEEN: Final = Query(
     "steps_between",
     "MATCH (o:ConsciousnessNode {id: $opened})-[:HAS_TRACE]->(a) WITH a "
     "MATCH (n:ConsciousnessNode) WHERE n.valid_at > $since AND n.valid_at < $before AND n.expired_at = $open "
-    "AND n.step IS NOT NULL AND coalesce(n.speaker, '') = $speaker WITH a, n MATCH (n)-[:HAS_TRACE]->(t) "
+    f"AND n.step IN {list(SOLVING)} AND coalesce(n.speaker, '') = $speaker WITH a, n MATCH (n)-[:HAS_TRACE]->(t) "
     "WITH n, vec.cosineDistance(t.embedding, a.embedding) AS from_open, "
     "vec.cosineDistance(t.embedding, vecf32($embedding)) AS from_solution "
     "WITH n, CASE WHEN from_open < from_solution THEN from_open ELSE from_solution END AS distance "

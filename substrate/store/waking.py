@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from schemas.memory import SOLVING
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     HUB,
@@ -29,12 +30,11 @@ from substrate.store.newest import NEWEST
 from substrate.store.search import GIVEN, MAX_LINKS_READ
 from substrate.store.state_reads import read_for_state, state_query
 
-STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """Node types that are steps of a resolution (003, find_resolution_patterns)."""
 MAX_RESOLUTION_LINKS: Final = 1000
 """No steps are searched from a resolution with so many links: it is linked to everything."""
 
-_IS_STEP: Final = f"(j.node_type IN {list(STEP_TYPES)} OR j.node_type = 'Turn' AND j.step IN {list(STEP_TYPES)})"
+_IS_STEP: Final = f"(j.node_type IN {list(SOLVING)} OR j.node_type = 'Turn' AND j.step IN {list(SOLVING)})"
 """The memory `j` is a step by its type; a turn by what it tells."""
 
 _IN_ANY_STATE: Final = (

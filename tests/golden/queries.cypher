@@ -104,7 +104,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   RETURN m, score
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
@@ -131,7 +132,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   RETURN m, score
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
@@ -146,7 +148,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   RETURN m, score
   ORDER BY score DESC, m.id, m.version
   LIMIT $pool
@@ -444,7 +447,7 @@ SET m.other_model = $model, m.other_dimension = $dimension, m.other_state = 'fil
 RETURN m.other_state;
 
 // begun_near_now
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
@@ -458,7 +461,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH DISTINCT m
   LIMIT 2000
   RETURN m
@@ -485,7 +489,7 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_near_then
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
@@ -499,7 +503,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH DISTINCT m
   LIMIT 2000
   RETURN m
@@ -516,7 +521,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH DISTINCT m
   LIMIT 2000
   RETURN m
@@ -543,7 +549,7 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_now
-// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
@@ -557,7 +563,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH DISTINCT m
   LIMIT 2000
   RETURN m
@@ -579,7 +586,7 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // begun_then
-// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $periods, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   UNWIND $periods AS period
   MATCH (m:ConsciousnessNode)
@@ -593,7 +600,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH DISTINCT m
   LIMIT 2000
   RETURN m
@@ -610,7 +618,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH DISTINCT m
   LIMIT 2000
   RETURN m
@@ -2991,7 +3000,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // few_links_around
-// :params $began_from, $began_to, $emotions_needed, $episodes, $few, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $few, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s , indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
@@ -3019,7 +3028,8 @@ WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+    OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
 WITH s, collect(e)[..$few] AS links, collect(m)[..$few] AS others
@@ -3266,7 +3276,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // given_nearest
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 UNWIND range(0, size($given) - 1) AS place
 WITH place, $given[place] AS one
 MATCH (i:ConsciousnessNode {id: one[0]})
@@ -3312,7 +3322,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -3324,7 +3335,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -3374,7 +3386,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
@@ -3386,7 +3399,8 @@ CALL {
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') AND ($asked
+      OR NOT coalesce(b.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -3409,7 +3423,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -3421,7 +3436,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -3444,7 +3460,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // given_reached
-// :params $began_from, $began_to, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $expanded, $far, $first_hop, $generalised, $given, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 UNWIND range(0, size($given) - 1) AS place
 WITH place, $given[place] AS one
 MATCH (i:ConsciousnessNode {id: one[0]})
@@ -3487,7 +3503,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -3499,7 +3516,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -3549,7 +3567,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
@@ -3561,7 +3580,8 @@ CALL {
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') AND ($asked
+      OR NOT coalesce(b.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -3584,7 +3604,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -3596,7 +3617,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -3849,7 +3871,7 @@ WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
 RETURN g.name, indegree(g, 'TAGGED');
 
 // graph_now
-// :params $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
@@ -3863,7 +3885,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, 0.0 AS score
   ORDER BY s.id
   LIMIT 8
@@ -3881,7 +3904,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, score
   ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
   LIMIT $limit
@@ -3890,7 +3914,7 @@ RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
     CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // graph_then
-// :params $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (i:ConsciousnessNode)
   WHERE i.id IN $entities
@@ -3911,7 +3935,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, i, 0.0 AS score
   ORDER BY s.id, s.version
   LIMIT 64
@@ -3929,7 +3954,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, s AS i, score
   ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
   LIMIT $limit
@@ -3949,7 +3975,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
   ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id,
@@ -3970,7 +3997,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, s AS i, score
   ORDER BY score DESC, s.id
   LIMIT 40
@@ -3989,7 +4017,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
   ORDER BY score DESC, s.id, s.version
@@ -4008,7 +4037,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, s AS i, 0.0 AS score
   ORDER BY s.valid_at DESC, s.id
   LIMIT 40
@@ -4026,7 +4056,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, 0.0 AS score
   ORDER BY s.valid_at DESC, s.id, s.version
@@ -4061,7 +4092,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -4073,7 +4105,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4123,7 +4156,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
@@ -4135,7 +4169,8 @@ CALL {
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') AND ($asked
+      OR NOT coalesce(b.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4158,7 +4193,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -4170,7 +4206,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4463,7 +4500,7 @@ CREATE INDEX FOR (n:Tag) ON (n.name);
 CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key);
 
 // instructed_now
-// :params $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $askers, $began_from, $began_to, $emotions_needed, $entities, $episodes, $favoured, $generalised, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
@@ -4477,7 +4514,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, 0.0 AS score
   ORDER BY s.id
   LIMIT 8
@@ -4495,7 +4533,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, score
   ORDER BY score * CASE WHEN toLower(coalesce(s.speaker, '')) IN $favoured THEN 1.5 ELSE 1.0 END DESC, s.id
   LIMIT $limit
@@ -4514,7 +4553,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, score
   ORDER BY score DESC, s.id
   LIMIT 40
@@ -4532,7 +4572,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, 0.0 AS score
   ORDER BY s.valid_at DESC, s.id
   LIMIT 40
@@ -4744,7 +4785,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4776,7 +4819,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4788,7 +4833,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4800,7 +4847,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4812,7 +4861,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4824,7 +4875,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4836,7 +4889,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4848,7 +4903,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4860,7 +4917,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -4980,7 +5039,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5010,7 +5071,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5042,7 +5105,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5054,7 +5119,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5066,7 +5133,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5078,7 +5147,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5090,7 +5161,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5102,7 +5175,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5114,7 +5189,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5126,7 +5203,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5226,7 +5305,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5238,7 +5319,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5250,7 +5333,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5262,7 +5347,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5274,7 +5361,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5286,7 +5375,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5298,7 +5389,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5310,7 +5403,9 @@ CALL {
   YIELD node
   WITH node
   LIMIT 250
-  RETURN count(CASE WHEN node.node_type <> 'Generalisation' THEN 1 END) AS found, count(node) AS looked_at
+  RETURN count(CASE WHEN node.node_type <> 'Generalisation'
+      AND NOT coalesce(node.step, '') IN ['Question', 'Courtesy', 'Echo'] THEN 1 END) AS found,
+      count(node) AS looked_at
 }
 RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, looked_at AS via
@@ -5786,7 +5881,7 @@ RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.m
     e.closed_key, e.known_as_happened;
 
 // links_around
-// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
 MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
@@ -5823,7 +5918,8 @@ WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+    OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
 RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_type AS c4, e.goal AS c5,
@@ -6025,7 +6121,7 @@ SET n.passages = $digest
 RETURN n.version;
 
 // members_now
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (g:Tag {name: $label})
 WITH g
 MATCH (s:ConsciousnessNode)-[:TAGGED]->(g)
@@ -6039,7 +6135,8 @@ WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s
 MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
@@ -6636,7 +6733,7 @@ RETURN id(t), q.memory_id, q.handle, t.embedding
 ORDER BY id(t);
 
 // passages_now
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   UNWIND $near AS one
   MATCH (q:Passage {handle: one[1]})
@@ -6662,7 +6759,8 @@ WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $v
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s, q, score, words
 ORDER BY score, q.start
 WITH s, min(score) AS score, collect([q, score, words]) AS near,
@@ -6688,7 +6786,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_scan_now
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (q:Passage)
   WITH q
@@ -6719,7 +6817,8 @@ WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $v
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s, q, score, words
 ORDER BY score, q.start
 WITH s, min(score) AS score, collect([q, score, words]) AS near,
@@ -6745,7 +6844,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_scan_then
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (q:Passage)
   WITH q
@@ -6777,7 +6876,8 @@ WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $v
     AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
     AND p.valid_at >= $began_from AND p.valid_at < $began_to
     AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+    OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
@@ -6789,7 +6889,8 @@ UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AN
     AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
     AND i.valid_at >= $began_from AND i.valid_at < $began_to
     AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND (i.unset IS NULL
-    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') THEN [i] ELSE [] END) AS s
+    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') AND ($asked
+    OR NOT coalesce(i.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [i] ELSE [] END) AS s
 WITH s, q, score, words
 ORDER BY score, q.start
 WITH s, min(score) AS score, collect([q, score, words]) AS near,
@@ -6815,7 +6916,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_then
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   UNWIND $near AS one
   MATCH (q:Passage {handle: one[1]})
@@ -6842,7 +6943,8 @@ WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $v
     AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
     AND p.valid_at >= $began_from AND p.valid_at < $began_to
     AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+    OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
@@ -6854,7 +6956,8 @@ UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AN
     AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
     AND i.valid_at >= $began_from AND i.valid_at < $began_to
     AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND (i.unset IS NULL
-    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') THEN [i] ELSE [] END) AS s
+    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') AND ($asked
+    OR NOT coalesce(i.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [i] ELSE [] END) AS s
 WITH s, q, score, words
 ORDER BY score, q.start
 WITH s, min(score) AS score, collect([q, score, words]) AS near,
@@ -6880,7 +6983,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_worded_now
-// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -6900,7 +7003,8 @@ WHERE s.passages = q.digest AND s.valid_at + 0 < $valid_to AND s.invalid_at > $v
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s, q, score, words
 ORDER BY score, q.start
 WITH s, min(score) AS score, collect([q, score, words]) AS near,
@@ -6926,7 +7030,7 @@ RETURN 0 AS hop, score, places, null AS target, e.id, e.relation_type, e.goal, e
     s.source, s.author, s.shared_from, s.episode_id, s.speaker, s.extra, s.unset;
 
 // passages_worded_then
-// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   CALL db.idx.fulltext.queryNodes('Passage', $words)
   YIELD node AS q, score AS words
@@ -6947,7 +7051,8 @@ WHERE p.passages = q.digest AND p.valid_at + 0 < $valid_to AND p.invalid_at > $v
     AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
     AND p.valid_at >= $began_from AND p.valid_at < $began_to
     AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+    OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+    OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH q, score, words, i, collect(p) AS past
 UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AND i.invalid_at > $valid_from
     AND i.created_at < $known_to AND i.expired_at > $known_from AND i.energy >= $min_energy
@@ -6959,7 +7064,8 @@ UNWIND (past + CASE WHEN i.passages = q.digest AND i.valid_at + 0 < $valid_to AN
     AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
     AND i.valid_at >= $began_from AND i.valid_at < $began_to
     AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND (i.unset IS NULL
-    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') THEN [i] ELSE [] END) AS s
+    OR NOT i.unset STARTS WITH 'name,' OR coalesce(i.description, '') <> '') AND ($asked
+    OR NOT coalesce(i.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [i] ELSE [] END) AS s
 WITH s, q, score, words
 ORDER BY score, q.start
 WITH s, min(score) AS score, collect([q, score, words]) AS near,
@@ -7135,7 +7241,7 @@ RETURN p.id, p.data
 ORDER BY p.id;
 
 // pools_now
-// :params $began_from, $began_to, $chance, $emotions_needed, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $chance, $emotions_needed, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
@@ -7148,7 +7254,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -7166,7 +7273,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -7189,7 +7297,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -7208,7 +7317,7 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // pools_then
-// :params $began_from, $began_to, $chance, $emotions_needed, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
+// :params $asked, $began_from, $began_to, $chance, $emotions_needed, $episodes, $generalised, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.valid_at >= $recent_from AND m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from
@@ -7221,7 +7330,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -7237,7 +7347,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -7255,7 +7366,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -7274,7 +7386,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -7297,7 +7410,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -7319,7 +7433,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+      OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -7698,7 +7813,7 @@ RETURN s.id, s.version, s.name, s.created_at, s.expired_at, coalesce(s.closed_re
     i.invalid_at;
 
 // records_of
-// :params $began_from, $began_to, $emotions_needed, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $sources, $speakers, $touching, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $sources, $speakers, $touching, $unfiltered, $valid_from, $valid_to
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
 WITH i
@@ -7718,7 +7833,8 @@ WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+    OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near
 ORDER BY near DESC, m.created_at DESC, m.version DESC
 WITH i, collect(m) AS records
@@ -11609,7 +11725,8 @@ CALL {
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
-      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND NOT coalesce(i.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -11625,7 +11742,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -11641,7 +11759,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -11661,7 +11780,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -11682,7 +11802,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH m,
       $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
@@ -11699,7 +11820,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
-    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+    '') IN ['Question', 'Courtesy', 'Echo']
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -11811,7 +11933,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -11827,7 +11950,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -11845,7 +11969,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -11867,7 +11992,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -11889,7 +12015,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -11912,7 +12039,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -11931,7 +12059,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -11948,7 +12077,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -11973,7 +12103,8 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
-    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+    '') IN ['Question', 'Courtesy', 'Echo']
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12075,7 +12206,8 @@ CALL {
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
-      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND NOT coalesce(i.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -12091,7 +12223,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12108,7 +12241,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   MATCH (s)-[:HAS_TRACE]->(t:Trace)
   WHERE coalesce(t.digest, '') = one[1]
   WITH s, one[2] AS score
@@ -12128,7 +12262,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12149,7 +12284,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH m,
       $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
@@ -12166,7 +12302,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
-    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+    '') IN ['Question', 'Courtesy', 'Echo']
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12278,7 +12415,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12303,7 +12441,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12325,7 +12464,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12348,7 +12488,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12367,7 +12508,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12384,7 +12526,8 @@ CALL {
       AND (size($speakers) = 0 OR m.speaker IN $speakers)
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12409,7 +12552,8 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND (size($speakers) = 0 OR m.speaker IN $speakers)
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
-    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
+    '') IN ['Question', 'Courtesy', 'Echo']
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12606,7 +12750,7 @@ ORDER BY score
 LIMIT $k;
 
 // scan_now
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $favoured, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 MATCH (s:ConsciousnessNode)
 WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
@@ -12617,7 +12761,8 @@ WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s
 MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
@@ -12655,7 +12800,7 @@ ORDER BY score
 LIMIT $k;
 
 // scan_then
-// :params $began_from, $began_to, $embedding, $emotions_needed, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $embedding, $emotions_needed, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
@@ -12667,7 +12812,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   RETURN s, s AS i
   UNION ALL
   MATCH (s:PastVersion)
@@ -12680,7 +12826,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+      OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i
@@ -12722,7 +12869,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -12734,7 +12882,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -12784,7 +12933,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
@@ -12796,7 +12946,8 @@ CALL {
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') AND ($asked
+      OR NOT coalesce(b.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -12819,7 +12970,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -12831,7 +12983,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -13375,8 +13528,8 @@ RETURN s.version, s.window;
 MATCH (o:ConsciousnessNode {id: $opened})-[:HAS_TRACE]->(a)
 WITH a
 MATCH (n:ConsciousnessNode)
-WHERE n.valid_at > $since AND n.valid_at < $before AND n.expired_at = $open AND n.step IS NOT NULL
-    AND coalesce(n.speaker, '') = $speaker
+WHERE n.valid_at > $since AND n.valid_at < $before AND n.expired_at = $open
+    AND n.step IN ['Decision', 'Action', 'Learning'] AND coalesce(n.speaker, '') = $speaker
 WITH a, n
 MATCH (n)-[:HAS_TRACE]->(t)
 WITH n, vec.cosineDistance(t.embedding, a.embedding) AS from_open,
@@ -13455,7 +13608,7 @@ RETURN 'link' AS c0, s.id AS c1, startNode(e).id AS c2, e.id AS c3, e.relation_t
     CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c33, m.valid_at AS c34, m.invalid_at AS c35;
 
 // strongest_links_around
-// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
 MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
@@ -13480,7 +13633,8 @@ WHERE e.valid_at + 0 < $until AND e.invalid_at > $from AND e.created_at < $known
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
-    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND ($asked
+    OR NOT coalesce(m.step, '') IN ['Question', 'Courtesy', 'Echo'])
 WITH s, e, m
 ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
 LIMIT 24
@@ -13672,6 +13826,12 @@ UNWIND ([e IN m.emotions | e] + ['']) AS emotion
 WITH place, emotion, count(m) AS memories
 RETURN place, emotion, memories
 ORDER BY place DESC, memories DESC, emotion;
+
+// texts_of
+// :params $characters, $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+RETURN left(coalesce(n.description, ''), $characters);
 
 // texts_with
 // :params $but, $kinds, $open, $roles, $sources, $words
@@ -15335,7 +15495,7 @@ LIMIT $limit
 RETURN rule, memories, since, ids[size(ids) - 1];
 
 // vector_names_now
-// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s
@@ -15348,14 +15508,15 @@ WHERE s.valid_at + 0 < $until AND s.invalid_at > $from AND s.created_at < $known
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 MATCH (s)-[:HAS_TRACE]->(t)
 WHERE t:Trace
 RETURN 'near', t.digest, toLower(coalesce(s.speaker, '')), s.valid_at, s.invalid_at, s.id, s.version,
     s.created_at, s.expired_at, CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
 // vector_now
-// :params $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $from, $generalised, $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $node_types, $required_emotions, $sources, $speakers, $unfiltered, $until
 MATCH (g:SubstrateMeta {key: 'stamp'})
 UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
     ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
@@ -15377,7 +15538,8 @@ WHERE s.valid_at + 0 < $until AND s.invalid_at > $from AND s.created_at < $known
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 MATCH (s)-[:HAS_TRACE]->(t)
 WHERE t:Trace
 RETURN 'near' AS c0, t.digest AS c1, toLower(coalesce(s.speaker, '')) AS c2, s.id AS c3, s.node_type AS c4,
@@ -15412,7 +15574,7 @@ CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.embedding)
 OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
 
 // vector_then
-// :params $began_from, $began_to, $emotions_needed, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
+// :params $asked, $began_from, $began_to, $emotions_needed, $episodes, $expanded, $far, $favoured, $first_hop, $generalised, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $near, $node_types, $required_emotions, $second_hop, $second_starts, $sources, $speakers, $unfiltered, $valid_from, $valid_to
 UNWIND $near AS one
 WITH one[0] AS id, collect(one) AS found
 MATCH (i:ConsciousnessNode {id: id})
@@ -15431,7 +15593,8 @@ WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
     AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
-    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '') AND ($asked
+    OR NOT coalesce(s.step, '') IN ['Question', 'Courtesy', 'Echo'])
 MATCH (s)-[:HAS_TRACE]->(t)
 WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score
 WHERE score IS NOT NULL
@@ -15468,7 +15631,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -15480,7 +15644,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -15530,7 +15695,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at + 0 < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
@@ -15542,7 +15708,8 @@ CALL {
       AND (size($episodes) = 0 OR b.episode_id IN $episodes) AND (size($sources) = 0 OR b.source IN $sources)
       AND b.valid_at >= $began_from AND b.valid_at < $began_to
       AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
-      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') AND ($asked
+      OR NOT coalesce(b.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -15565,7 +15732,8 @@ CALL {
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
       AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
-      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '') AND ($asked
+      OR NOT coalesce(p.step, '') IN ['Question', 'Courtesy', 'Echo'])
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
@@ -15577,7 +15745,8 @@ CALL {
       AND (size($episodes) = 0 OR j.episode_id IN $episodes) AND (size($sources) = 0 OR j.source IN $sources)
       AND j.valid_at >= $began_from AND j.valid_at < $began_to
       AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
-      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') AND ($asked
+      OR NOT coalesce(j.step, '') IN ['Question', 'Courtesy', 'Echo']) THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -15643,7 +15812,8 @@ CALL {
       AND (size($speakers) = 0 OR i.speaker IN $speakers)
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
-      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND NOT coalesce(i.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH i, made, weight
   ORDER BY weight DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -15793,7 +15963,8 @@ CALL {
       AND (size($speakers) = 0 OR p.speaker IN $speakers)
       AND (size($episodes) = 0 OR p.episode_id IN $episodes) AND (size($sources) = 0 OR p.source IN $sources)
       AND p.valid_at >= $began_from AND p.valid_at < $began_to
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND NOT coalesce(p.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
       AND (any(t IN $quoted_tags WHERE coalesce(p.tags, '') CONTAINS t)
       OR any(t IN $quoted_buckets WHERE coalesce(p.buckets, '') CONTAINS t))
   WITH p

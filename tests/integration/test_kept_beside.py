@@ -11,7 +11,6 @@ import pytest
 from api.runtime.backup import restore_backup
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.mind.contested import list_contested
 from orchestration.mind.predictions import list_predictions
 from orchestration.mind.rule_checks import check_rules
 from orchestration.mind.state import change_state, state_history
@@ -21,6 +20,7 @@ from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
+from orchestration.writing.contested import list_contested
 from orchestration.writing.contests import contest
 from orchestration.writing.contexts import read_agent_log, write_context
 from orchestration.writing.copy_erasure import erase

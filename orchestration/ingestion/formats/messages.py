@@ -13,6 +13,7 @@ from typing import Any, Final
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, entries
+from orchestration.ingestion.injected import without_blocks
 from orchestration.ingestion.written_times import type_name
 
 FORM: Final = Format(
@@ -22,6 +23,8 @@ FORM: Final = Format(
 _SPEAKER = ("speaker", "role")
 _TEXT = ("text", "content")
 _TIME = ("timestamp", "time")
+INJECTED: Final = "injected"
+"""The field of a turn with the blocks of memories that its host had put into the message."""
 _KNOWN = frozenset((*_SPEAKER, *_TEXT, *_TIME, "session", "edited_at", "deleted"))
 
 
@@ -87,11 +90,14 @@ def read_message(reader: Reader, entry: Mapping[str, Any], place: str) -> Messag
     speaker, time, edited_at = _first(entry, _SPEAKER), _first(entry, _TIME), entry.get("edited_at")
     if speaker is None and not (deleted and entry.get("id") is not None):
         reader.fail(place, "has no speaker")
+    spoken = without_blocks(_text(reader, entry, place))
     unknown = {name: value for name, value in entry.items() if name not in _KNOWN}
+    if spoken.blocks:
+        unknown[INJECTED] = list(spoken.blocks)
     turn = Turn(
         key="",
         speaker="" if speaker is None else reader.name(speaker, f"{place}, speaker"),
-        text=_text(reader, entry, place),
+        text=spoken.text,
         time=None if time is None else reader.moment(time, f"{place}, time"),
         extra=reader.extra(unknown, place),
     )
