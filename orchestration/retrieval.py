@@ -17,6 +17,7 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_
 from orchestration.graph_queries.filters import FilterReading, read_filters
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
 from orchestration.graph_queries.six_queries import prepare_queries
+from orchestration.identifiers import identifier
 from orchestration.kept_streams import (
     KeptStream,
     Place,
@@ -39,6 +40,7 @@ from orchestration.ranking.consciousness_score import FOCUS, REALITY_PRESSURE
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.ranking.generalisations import with_preference
 from orchestration.ranking.plurality import with_plurality
+from orchestration.ranking.texts import drop_message
 from orchestration.reranking import rerank
 from orchestration.stream_completion import (
     AddedVersions,
@@ -255,6 +257,9 @@ async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> Ra
         results = await run_all(as_recalled(requests, recall))
         timer.end("six_queries")
         candidates = collect_candidates(results, lexicons, scope.known.end)
+        if intention.conversation is not None:
+            running = identifier(intention.conversation)
+            drop_message(candidates, running, intention.message_id, question.text)
         activation = activate(candidates, lexicons, asker, deps.channel_weights, learned=learned)
         instructions = activation.instructions
         answers = [score for score in activation.order if score.key not in instructions]

@@ -204,6 +204,8 @@ class RetrievalIntention(StreamRequest):
     `required_emotions`: only memories that feel all of these, or with `emotions_match: any` at least one.
     `prefer`: what upkeep made of several memories is shown too: with `general` first, with `concrete` behind the
     memories that it stands for. Without it only these are shown.
+    `conversation`: the one that goes on, in which the question was heard: its message with these words, or with
+    the `message_id` that the sender or the service gave it, is not shown.
     """
 
     query_text: QueryText
@@ -224,6 +226,8 @@ class RetrievalIntention(StreamRequest):
     current_energy: Unit | None = None
     rerank: Rerank | None = None
     prefer: Prefer | None = None
+    conversation: Identifier | None = None
+    message_id: Identifier | None = None
     intention_id: Identifier = Field(default_factory=lambda: uuid4().hex)
     generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
     generated_by: ShortText = "unknown"
@@ -240,6 +244,8 @@ class RetrievalIntention(StreamRequest):
         ranged = self.temporal_mode in (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
         if not ranged and (self.time_range_start or self.time_range_end):
             raise ValueError("time_range_start and time_range_end need temporal_mode evolution or full_history")
+        if self.message_id is not None and self.conversation is None:
+            raise ValueError("message_id needs the conversation that it is a message of")
         start, end = self.time_range_start, self.time_range_end
         if start is not None and end is not None and end <= start:
             raise ValueError("time_range_end must lie after time_range_start")

@@ -125,6 +125,8 @@ class RetrieveFields(StreamFields, total=False):
     time_zone: str
     rerank: Rerank | None
     prefer: Prefer | None
+    conversation: str | None
+    message_id: str | None
     intention_id: str
     generated_by: str
 

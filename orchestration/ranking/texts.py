@@ -17,8 +17,9 @@ from orchestration.question.answer_kind import AskedKind, NamesGiven, names_give
 from orchestration.question.reading import INSTRUCTION_WORDS
 from orchestration.question.tense import Voice, has_own_words, read_voice
 from orchestration.question.time_expressions import read_told_times
-from orchestration.ranking.candidates import Candidate
+from orchestration.ranking.candidates import Candidate, Candidates
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
+from substrate import stored_maps
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START
 from substrate.text import (
@@ -225,3 +226,19 @@ def told_by(memory: Candidate) -> Told:
     if found is None:
         found = memory.derived["told"] = Told(memory)
     return found
+
+
+def drop_message(candidates: Candidates, episode_id: str, message_id: str | None, text: str) -> None:
+    """Leave out the message of a conversation that is being answered: the one with the id that its sender or the
+    service gave it; without an id those with the words of the `text`."""
+    words_asked = flat_text(text)
+    for key, memory in list(candidates.memories.items()):
+        if memory.get("episode_id") != episode_id or not memory.get("speaker"):
+            continue
+        if message_id is None:
+            is_answered = told_by(memory).text.flat == words_asked
+        else:
+            extra = memory.get("extra")
+            is_answered = message_id in (key[1], str(stored_maps.read(extra).get("id")) if extra else None)
+        if is_answered:
+            del candidates.memories[key]
