@@ -74,6 +74,7 @@ from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
+from schemas.temporal import Instant
 from substrate.inference import tokens
 
 OURS: Final = "Substrate"
@@ -211,10 +212,10 @@ async def ask(
             run.tokens.append(count(compact(stream)))
 
 
-async def answer(intention: RetrievalIntention, deps: Deps) -> ConsciousnessStream:
-    """Return the stream of a question. Raises RuntimeError when it is degraded at every try."""
+async def answer(intention: RetrievalIntention, deps: Deps, at: Instant | None = None) -> ConsciousnessStream:
+    """Return the stream of a question, asked now if not `at`. Raises RuntimeError when each try is degraded."""
     for _ in range(TRIES):
-        stream = await retrieve_consciousness_context(intention, deps, now())
+        stream = await retrieve_consciousness_context(intention, deps, now() if at is None else at)
         if not stream.degraded:
             return stream
     raise RuntimeError(f"degraded: {stream.degraded}")
