@@ -66,6 +66,7 @@ from benchmarks.waking import ranked_ids
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
 from schemas.intention import RetrievalIntention
+from schemas.responses import HeardReport
 from schemas.settings import Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import to_instant
@@ -73,7 +74,12 @@ from substrate.inference import tokens
 
 TOLD, OWN, RUNNING = "told", "own", "running"
 MEMORIES: Final = (TOLD, OWN, RUNNING)
-LEAST_TOKENS: Final = 1_500
+FEW_TOKENS: Final = 1_500
+FORMS: Final[Sequence[Mapping[str, Any]]] = (
+    {},
+    {"form": "compact"},
+    {"form": "compact", "max_tokens": FEW_TOKENS},
+)
 ECHOED: Final = 200
 """The most characters of a memory that a reply repeats."""
 FIGURES: Final[Mapping[str, str]] = {
@@ -93,10 +99,11 @@ QUESTIONS: Final = 50
 
 
 class Said(NamedTuple):
-    """A message that was just heard: its conversation, and the id that its sender gave it."""
+    """A message that was just heard: its conversation, the id that its sender gave it, and that of its turn."""
 
     episode: str
     message: str
+    turn: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +177,18 @@ class Loop:
     async def _say(self, memory: str, asked: Asked, role: str, text: str) -> Said:
         """Hear a question or a reply to it."""
         episode = self.episode(memory, asked.day)
-        said = Said(episode, asked.id if role == "user" else asked.reply_id)
+        message = asked.id if role == "user" else asked.reply_id
         session = self.session if episode == self.conversation.id else ""
-        await self._hear(memory, episode, [Turn(said.message, role, text, asked.at, session)])
-        return said
+        report = await self._hear(memory, episode, [Turn(message, role, text, asked.at, session)])
+        return Said(episode, message, report.messages[0].id)
 
-    async def _hear(self, memory: str, episode: str, turns: Sequence[Turn]) -> None:
+    async def _hear(self, memory: str, episode: str, turns: Sequence[Turn]) -> HeardReport:
         """Store the turns as `POST /v1/episodes/{id}/turns` does. Raises RuntimeError when one was not stored."""
         sent = NewMessages(self.citizen(memory), episode, [*map(_wire, turns)])
         report = await hear_messages(sent, Job(self.rt.deps, to_instant(_time(turns[-1]))))
         if report.stored < len(turns):
             raise RuntimeError(f"{episode}: {report.stored} of {len(turns)} stored: {report.messages}")
+        return report
 
     def _reply(self, asked: Asked, stream: ConsciousnessStream) -> str:
         """The words of the reply; an echo repeats the best of what was told, or is unsure without any."""
@@ -195,13 +203,8 @@ class Loop:
     ) -> ConsciousnessStream:
         """Ask one memory in the full form, and in the compact one without and with a bound; returns the first."""
         asked = intention(self.citizen(memory), question.text, said)
-        forms = {
-            "": {},
-            "compact": {"form": "compact"},
-            "bounded": {"form": "compact", "max_tokens": LEAST_TOKENS},
-        }
         full, compact, bounded = [
-            await answer(asked.model_copy(update=form), self.rt.deps, to_instant(at)) for form in forms.values()
+            await answer(asked.model_copy(update=form), self.rt.deps, to_instant(at)) for form in FORMS
         ]
         group, part = where
         figures = {

@@ -35,9 +35,9 @@ ECHOES: Final = ("You said: ", "You told me: ", "As far as I know: ", "What I re
 THANKS: Final = ("Thanks, noted.", "Got it.", "You're welcome!", "Okay, I'll keep that in mind.")
 THINGS: Final = (
     "storage locker", "rental van", "wine tasting", "sewing machine", "eye test", "chess club", "parcel",
-    "ice rink", "boiler check", "choir ticket", "bike lane survey", "print order", "museum pass", "sauna slot", "kayak tour",
+    "ice rink", "boiler check", "choir ticket", "bike lane survey", "print order", "museum pass", "sauna slot",
     "tax form", "piano tuner", "seed swap", "blood donation", "sledge hire", "night train", "passport photo",
-    "carpet cleaner", "tennis court",
+    "carpet cleaner", "tennis court", "kayak tour",
 )  # fmt: skip
 """What an assistant booked by itself: things that the conversations do not speak of."""
 
