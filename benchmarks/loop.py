@@ -65,6 +65,7 @@ from benchmarks.scoring import format_rows, interval, recall_at
 from benchmarks.waking import ranked_ids
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
+from schemas.errors import InvalidRequest
 from schemas.intention import RetrievalIntention
 from schemas.responses import HeardReport
 from schemas.settings import Settings, StoreSettings
@@ -291,7 +292,7 @@ async def measure(conversations: Sequence[Conversation], options: argparse.Names
 def compare(seen: Sequence[Seen]) -> dict[str, dict[str, dict[str, Any]]]:
     """By group, and part of the life in it, the figures of each memory, and what those in the loop have more.
 
-    `intervals`: of what they have more at rec@5, over conversations.
+    `intervals`: of what they have more at rec@5, over conversations where there are several.
     """
     keys = dict.fromkeys(key for each in seen for key in ((each.group, 0), (each.group, each.part)))
     compared: dict[str, dict[str, dict[str, Any]]] = {group: {} for group in GROUPS if (group, 0) in keys}
@@ -304,8 +305,9 @@ def compare(seen: Sequence[Seen]) -> dict[str, dict[str, dict[str, Any]]]:
             row[more] = {figure: row[name][figure] - value for figure, value in row[TOLD].items()}
             pairs = [*zip(by_memory[TOLD], by_memory[name], strict=True)] if REC_5 in row[TOLD] else []
             leads = [own.figures[REC_5] - told.figures[REC_5] for told, own in pairs]
-            if leads:
-                row["intervals"][more] = interval(leads, [told.conversation for told, _ in pairs])[1:]
+            lives = [told.conversation for told, _ in pairs]
+            if len(set(lives)) > 1:
+                row["intervals"][more] = interval(leads, lives)[1:]
         compared[group]["all" if part == 0 else f"{part}/{LOOKS}"] = row
     return compared
 
@@ -364,7 +366,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--json", type=Path, help="a file for all figures")
     options = parser.parse_args()
-    sets = read_conversations(options)
+    try:
+        sets = read_conversations(options)
+    except (OSError, ValueError, InvalidRequest) as error:
+        parser.error(str(error))
     if not sets:
         parser.error("give --locomo, --beam, --chats or --lives")
     lived = {name: asyncio.run(measure(conversations, options)) for name, conversations in sets.items()}
