@@ -223,8 +223,8 @@ class Loop:
 
 def intention(citizen: str, text: str, said: Said | None) -> RetrievalIntention:
     """The recall of an agent. `said`: the running message, where the question was just heard."""
-    del said  # `retrieve` does not take the running message yet
-    return RetrievalIntention(query_text=text, citizen_id=citizen)
+    running = {} if said is None else {"conversation": said.episode, "message_id": said.message}
+    return RetrievalIntention(query_text=text, citizen_id=citizen, **running)
 
 
 def _wire(turn: Turn) -> dict[str, str]:
