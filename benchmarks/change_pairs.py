@@ -4,12 +4,15 @@
 
 Each case is stored among unrelated messages for a citizen of its own, as `POST /v1/episodes` does, and asked a day
 after its last message. `first`: the right message is the first of all turns, here and by BM25 over the same
-messages. `words`: of the questions that BM25 answers first, the share that is answered first here.
+messages. `words`: of the questions that BM25 answers first, the share that is answered first here. `nothing`: the
+answer says that nothing fits.
 
-Changes: `until`: the earlier message says that the later has overtaken it; `moment`: of the questions asked in the
-mode `evolution`, those whose answer infers this change. What does not change: `false`: an answer in which one of
-the case's messages says that another has overtaken it; of what was taken back none is counted. `moment` there is
-what `evolution` infers between two messages of the case. All are shares of the questions.
+`overtaken`: one message of the case says that another one of it has overtaken it. `moment`: the same question in
+the mode `evolution` infers a change between two of them. Both are right for changes and false for all else; they
+are not counted for questions about the past and for what was told twice or taken back. All are shares of n.
+
+Then benchmarks/change_lives.py: wishes (`five`: the focus is full, `about`: a message that belongs to the wish is
+in it) beside facts never told, and the learning moments of lives and chats.
 """
 
 from __future__ import annotations
@@ -25,12 +28,17 @@ import orjson
 from api.runtime.runtime import Runtime, now
 from benchmarks.baselines import rank_bm25
 from benchmarks.change_cases import CHANGES, KINDS, SETS, TWO, Ask, Laid, lay_all, read_cases, read_filler
+from benchmarks.change_lives import (
+    ask_wishes,
+    find_moments,
+    rate_moments,
+    rate_wishes,
+    show_lives,
+    store_messages,
+)
 from benchmarks.chat_answers import open_store
 from benchmarks.currency import message_id, rank_turns
 from benchmarks.datasets import Conversation, Question, Turn
-from benchmarks.waking import wire
-from orchestration.ingestion.formats import File, FileSet, parse
-from orchestration.ingestion.pipeline import ingest
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.stream import ConsciousnessStream
@@ -52,6 +60,7 @@ class Outcome(NamedTuple):
     ours: bool
     bm25: bool
     found: str
+    nothing: bool
     overtaken: bool
     moment: bool | None
 
@@ -75,16 +84,6 @@ def intention(laid: Laid, question: str, mode: TemporalMode) -> RetrievalIntenti
         as_of_time=laid.end,
         known_at=to_datetime(now()),
     )
-
-
-async def store(laid: Laid, rt: Runtime) -> None:
-    """Store the conversations of a case. Raises RuntimeError when a part was refused."""
-    for number, messages in enumerate(laid.conversations):
-        sent = orjson.dumps([wire(message) for message in messages]).decode()
-        files = FileSet(f"{laid.id}-{number}", (File("messages", sent),), laid.id)
-        report = await ingest(parse("messages", files), rt.deps, now())
-        if report.refused:
-            raise RuntimeError(f"{laid.id}: {report.refused} refused: {report.faults[:1]}")
 
 
 def rank_words(laid: Laid) -> list[list[str]]:
@@ -114,7 +113,8 @@ def infers_change(laid: Laid, stream: ConsciousnessStream) -> bool:
 
 async def ask_case(laid: Laid, rt: Runtime) -> list[Outcome]:
     """Store a case and ask its questions, those about the present in the mode `evolution`, too."""
-    await store(laid, rt)
+    for number, messages in enumerate(laid.conversations):
+        await store_messages(laid.id, f"{laid.id}-{number}", messages, rt)
     texts = {message.id: message.text for message in laid.messages}
     outcomes = []
     for ask, words in zip(laid.asks, rank_words(laid), strict=True):
@@ -132,6 +132,7 @@ async def ask_case(laid: Laid, rt: Runtime) -> list[Outcome]:
                 ours=ranking[:1] != [] and ranking[0] in ask.expected,
                 bm25=words[0] in ask.expected,
                 found=texts.get(ranking[0], "") if ranking else "",
+                nothing=stream.nothing_fits,
                 overtaken=is_overtaken(laid, stream),
                 moment=moment,
             )
@@ -175,6 +176,7 @@ def rate(part: Part) -> dict[str, float | int | None]:
         "bm25": _share([each.bm25 for each in part.outcomes]),
         "by_words": sum(each.bm25 for each in part.outcomes),
         "words": _share([each.ours for each in part.outcomes if each.bm25]),
+        "nothing": _share([each.nothing for each in part.outcomes]),
         "overtaken": _share([each.overtaken for each in told]),
         "moment": _share([each.moment for each in told if each.moment is not None]),
     }
@@ -187,11 +189,16 @@ def _share(values: Sequence[bool]) -> float | None:
 def show(name: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """The table of a set, then what a word search answers."""
     yield f"{name}: {len({each.laid.id for each in outcomes})} cases as laid, {len(outcomes)} questions"
-    yield f"{'kind':16}{'part':26}{'n':>5}{'first':>8}{'BM25':>8}{'words':>8}{'overtaken':>11}{'moment':>8}"
+    titles = f"{'first':>8}{'BM25':>8}{'words':>8}{'nothing':>9}{'overtaken':>11}{'moment':>8}"
+    yield f"{'kind':16}{'part':26}{'n':>5}{titles}"
     for part in divide(outcomes):
         rated = rate(part)
         cells = [f"{_cell(rated[each]):>8}" for each in ("first", "bm25", "words")]
-        cells += [f"{_cell(rated['overtaken']):>11}", f"{_cell(rated['moment']):>8}"]
+        cells += [
+            f"{_cell(rated['nothing']):>9}",
+            f"{_cell(rated['overtaken']):>11}",
+            f"{_cell(rated['moment']):>8}",
+        ]
         yield f"{part.kind:16}{part.name:26}{rated['n']:5}{''.join(cells)}"
     yield ""
     for kind in KINDS:
@@ -217,26 +224,32 @@ def show_wrong(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def as_json(outcomes: Sequence[Outcome]) -> dict[str, object]:
-    """The figures of a set by kind and part."""
+    """The figures of the cases by kind and part."""
     return {f"{part.kind} / {part.name}": rate(part) for part in divide(outcomes)}
 
 
+async def run(name: str, kinds: Sequence[str], *, show_wrongly: bool, json: bool) -> None:
+    """Measure a set and print its tables; the lives only with the cases of every kind."""
+    cases = [each for each in lay_all(read_cases(name), read_filler()) if each.kind in kinds]
+    outcomes = await measure(cases)
+    figures = {"cases": as_json(outcomes)}
+    lines = [*show(name, outcomes), *(show_wrong(outcomes) if show_wrongly else ())]
+    if set(kinds) == set(KINDS):
+        wishes, moments = rate_wishes(await ask_wishes(name)), rate_moments(await find_moments(name))
+        figures |= {"wishes": {**wishes}, "learning": {**moments}}
+        lines += ["", *show_lives(wishes, moments)]
+    print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode() if json else "\n".join(lines))
+
+
 def main() -> None:
-    """Measure the set and print its table."""
+    """Read the options, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", choices=SETS, default="tune")
-    parser.add_argument("--only", choices=KINDS, nargs="+", default=KINDS)
+    parser.add_argument("--only", choices=KINDS, nargs="+", default=KINDS, help="only these cases, no lives")
     parser.add_argument("--wrong", action="store_true", help="show what was answered wrongly")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    cases = [each for each in lay_all(read_cases(options.set), read_filler()) if each.kind in options.only]
-    outcomes = asyncio.run(measure(cases))
-    if options.json:
-        print(orjson.dumps(as_json(outcomes), option=orjson.OPT_INDENT_2).decode())
-        return
-    print("\n".join(show(options.set, outcomes)))
-    if options.wrong:
-        print("\n".join(show_wrong(outcomes)))
+    asyncio.run(run(options.set, options.only, show_wrongly=options.wrong, json=options.json))
 
 
 if __name__ == "__main__":
