@@ -23,6 +23,7 @@ MOST_READ: Final = 4000
 _find_words: Final = word_finder(r"[^\W\d_]")
 _OWN: Final = ("own_subjects", "own_objects", "own_possessives")
 """The lists of words by which one speaks of oneself."""
+_QUESTION_MARKS: Final = ("?", "？")
 _NONE: Final = r"(?!)"
 """Matches nothing."""
 
@@ -37,15 +38,17 @@ class Tense(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """`changing`: in a text with none of these words `change` finds nothing."""
+    """`changing`: in a text with none of these words `verbs` and `change` find nothing."""
 
     former: re.Pattern[str]
     past: re.Pattern[str]
     now: re.Pattern[str]
     acts: re.Pattern[str]
     bids: re.Pattern[str]
+    verbs: re.Pattern[str]
     change: re.Pattern[str]
     changing: frozenset[str]
+    unmeant: re.Pattern[str]
 
 
 def read_tense(question: str) -> Tense | None:
@@ -63,7 +66,7 @@ def _read_tense(question: str) -> Tense | None:
             return None
         if tense := _find_tense(text, patterns):
             return tense
-    return None
+    return Tense.PRESENT if text.rstrip().endswith(_QUESTION_MARKS) else None
 
 
 def _find_tense(text: str, patterns: _Patterns) -> Tense | None:
@@ -77,24 +80,30 @@ def _find_tense(text: str, patterns: _Patterns) -> Tense | None:
 class Voice(NamedTuple):
     """How a text speaks.
 
-    `changes`: how many of its words say that something is no longer as it was. `own`: it has a word by which one
-    speaks of oneself; `unreal`: it has one for what might be, "if", "would", "perhaps".
+    `verbs`: how many of its words say what became of something, "moved", "cancelled"; `changes`: how many only
+    that time went on, "now", "again". `own`: it has a word by which one speaks of oneself; `unreal`: it has one
+    for what might be, "if", "would", "perhaps". `unmeant`: what it says is supposed, hoped or a jest.
     """
 
+    verbs: int
     changes: int
     own: bool
     unreal: bool
+    unmeant: bool
 
 
 def read_voice(text: str) -> Voice:
     """How a text speaks, by the words of its language."""
-    read = text[:MOST_READ].lower()
+    read = text[:MOST_READ].lower().replace("’", "'")
     spoken, held = language_of(read), frozenset(_find_words(read))
     patterns = _patterns(spoken.code)
+    may_change = not patterns.changing.isdisjoint(held)
     return Voice(
-        0 if patterns.changing.isdisjoint(held) else len(patterns.change.findall(read)),
-        any(not spoken.words[name].isdisjoint(held) for name in _OWN),
-        not spoken.words["hypothetical"].isdisjoint(held),
+        verbs=len(set(patterns.verbs.findall(read))) if may_change else 0,
+        changes=len(set(patterns.change.findall(read))) if may_change else 0,
+        own=any(not spoken.words[name].isdisjoint(held) for name in _OWN),
+        unreal=not spoken.words["hypothetical"].isdisjoint(held),
+        unmeant=patterns.unmeant.search(read) is not None,
     )
 
 
@@ -121,15 +130,19 @@ def _patterns(code: str) -> _Patterns:
     """The patterns of a language. Raises FileNotFoundError for one without a file."""
     text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
     table = tomllib.loads(text)
-    tense = table["tense"]
+    tense, change = table["tense"], table["change"]
     return _Patterns(
         former=_choice(tense["former"]),
         past=_choice(tense["past"], tense.get("participle", _NONE)),
         now=_choice(tense["now"]),
         acts=_choice(tense["acts"]),
         bids=_choice(tense["bids"]),
-        change=_choice(table["change"]["words"]),
-        changing=frozenset(_longest_word(phrase) for phrase in table["change"]["words"].split(",")),
+        verbs=_choice(change["verbs"]),
+        change=_choice(change["words"]),
+        changing=frozenset(
+            _longest_word(phrase) for name in ("verbs", "words") for phrase in change[name].split(",")
+        ),
+        unmeant=_choice(change["unmeant"]),
     )
 
 

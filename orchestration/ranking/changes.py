@@ -6,8 +6,9 @@ A logistic regression (Cox, 1958) whose weights are data: `currency.toml`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
+from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
 from itertools import chain
@@ -21,11 +22,22 @@ from schemas.memory import GraphKey
 MOST_READ: Final = 60
 MOST_FORMER: Final = 10
 """Only so many of the best hits are compared with each other, and as what held before."""
-LEAST_CHANGE: Final = 0.05
-"""Where no change of a question is likelier, its changes are measured by this: it need not be about a change.
-Hits that share no word need at least this: a model finds all texts of a language alike that it does not know."""
-SAID: Final = 0.5
+LEAST_CHANGE: Final = 0.03
+LEAST_BY_VERB: Final = 0.1
+LEAST_APART: Final = 0.3
+"""What is less likely is no change: of two hits that share a word; where only a verb of the later one tells of a
+change; and where nothing does, because a model finds all texts of a language alike that it does not know."""
+LEAST_SHARE: Final = 0.08
+"""A change that is likely in a smaller share than the likeliest of its question says nothing."""
+SAID: Final = 0.45
 """A change at least this likely is shown as one."""
+MOST_COUNTED: Final = 2
+"""More words of change than these say no more."""
+MOST_COMPARED: Final = 40
+"""So many of the likeliest pairs of a question are compared word by word."""
+SLOT: Final = 2
+SLOT_LENGTH: Final = 8
+"""Where one text has other words than another, the first two of each, of at most eight, stand for one another."""
 MOST_BEHIND: Final = 0.4
 LEAST_LIKE: Final = 0.5
 """Where a later hit scores this much less than the earlier one, and has less than this share of its likeness to
@@ -49,8 +61,8 @@ class Hit(NamedTuple):
 
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
     its score. `likeness`: to the question. `stems`: of its words. `gives_kind`: it gives a thing of the kind asked
-    for. `changes`: how many of its words tell of a change. `own`: it speaks of the one who says it; `unreal`: of
-    what might be. `passage`: a part of a long text, whose time does not say how one of its many things is now.
+    for. `verbs`, `changes`, `own`, `unreal`, `unmeant`: how it speaks, as in `tense.Voice`. `passage`: a part of a
+    long text, whose time does not say how one of its many things is now. `roots`: of its words, in their order.
     """
 
     at: int
@@ -59,10 +71,13 @@ class Hit(NamedTuple):
     likeness: float | None
     stems: AbstractSet[str]
     gives_kind: bool = False
+    verbs: int = 0
     changes: int = 0
     own: bool = True
     unreal: bool = False
+    unmeant: bool = False
     passage: bool = False
+    roots: Callable[[], Sequence[str]] = tuple
 
 
 class Change(NamedTuple):
@@ -77,10 +92,10 @@ class Features(NamedTuple):
     """What speaks for a change, about [0, 1] each but `earlier_total` and `later_total`, which are at most 0.
 
     The ranks and totals of both; their likeness to the question, and whether the later one has none; the words of
-    the question and the rare other words that both share; whether both give the kind of thing asked for; words of
-    change in the later one; how late it is among all hits; the days between them, up to 200; whether these are
-    hours; the share of the question's words in it; whether it is short; whether both are of one day; whether each
-    speaks of the one who says it, or of what might be.
+    the question and the rare other words that both share; whether both give the kind of thing asked for; verbs and
+    other words of change in the later one; how late it is among all hits; the days between them, up to 200;
+    whether these are hours; the share of the question's words in it; whether it is short; whether both are of one
+    day; whether each speaks of the one who says it, or of what might be.
     """
 
     earlier_rank: float
@@ -93,6 +108,7 @@ class Features(NamedTuple):
     asked: float
     shared: float
     both_give: float
+    verbs: float
     changes: float
     lateness: float
     gap: float
@@ -126,10 +142,54 @@ def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
         return []
     words = _compare_words(first, asked, former)
     probability = 1.0 / (1.0 + np.exp(-_log_odds(first, former, at, words)))
-    pairs &= _are_of_one_thing(first, former, words, probability)
+    pairs &= _are_of_one_thing(first, former, probability)
     earlier, later = np.nonzero(pairs)
-    places = [former[row] for row in earlier.tolist()]
-    return list(map(Change, places, later.tolist(), probability[pairs].tolist()))
+    likely = probability[pairs]
+    changes: list[Change] = []
+    least = LEAST_CHANGE
+    for place in np.argsort(-likely, kind="stable")[:MOST_COMPARED].tolist():
+        change = Change(former[earlier[place]], int(later[place]), float(likely[place]))
+        if change.probability < least:
+            break
+        one, other = first[change.earlier], first[change.later]
+        if change.probability >= _least_between(one, other) and not _is_of_another(one, other, asked):
+            least = max(least, LEAST_SHARE * change.probability)
+            changes.append(change)
+    return sorted(changes)
+
+
+def _least_between(earlier: Hit, later: Hit) -> float:
+    if not earlier.stems.isdisjoint(later.stems):
+        return LEAST_CHANGE
+    return LEAST_BY_VERB if later.verbs else LEAST_APART
+
+
+def _is_of_another(earlier: Hit, later: Hit, asked: Collection[str]) -> bool:
+    """Whether one of the hits tells of another thing than the one asked for, of which the other hit tells, or the
+    later one is not meant: "the south gate" beside "the north gate", run 18 beside run 17.
+
+    One lacks a word of the question that the other one has. Where that is a number, they are of two things; else
+    where it has a word of its own in the same place of the sentence, unless a verb tells of a change.
+    """
+    words = frozenset(asked)
+    for one, other in ((earlier, later), (later, earlier)):
+        lacking = one.stems & words - other.stems
+        if any(char.isdigit() for word in lacking for char in word):
+            return True
+        if lacking and not later.verbs and _stands_for(one, other, lacking, words):
+            return True
+    return later.unmeant
+
+
+def _stands_for(one: Hit, other: Hit, lacking: Collection[str], asked: Collection[str]) -> bool:
+    """Whether a word of the other hit alone stands in it where the first one has a word that the other lacks."""
+    roots, others = one.roots(), other.roots()
+    for kind, start, end, begin, until in SequenceMatcher(None, roots, others, autojunk=False).get_opcodes():
+        if kind == "replace" and end - start <= SLOT_LENGTH and until - begin <= SLOT_LENGTH:
+            own = frozenset(others[begin : min(until, begin + SLOT)]) & other.stems - one.stems
+            if own.difference(asked) and not frozenset(roots[start : min(end, start + SLOT)]).isdisjoint(lacking):
+                return True
+    return False
 
 
 def _comparable(first: Sequence[Hit], former: Sequence[int], at: Instants) -> Flags:
@@ -141,14 +201,14 @@ def _comparable(first: Sequence[Hit], former: Sequence[int], at: Instants) -> Fl
     return comparable
 
 
-def _are_of_one_thing(first: Sequence[Hit], former: Sequence[int], words: _Words, probability: Numbers) -> Flags:
+def _are_of_one_thing(first: Sequence[Hit], former: Sequence[int], probability: Numbers) -> Flags:
     """Whether each later hit, in columns, may be about what is asked for at all."""
     total = np.array([hit.total for hit in first], np.float64)
     likeness = np.array([hit.likeness for hit in first], np.float64)  # NaN, which is like nothing, without one
     near = total[former][:, None] - total <= MOST_BEHIND
     alike = likeness >= LEAST_LIKE * likeness[former][:, None]
-    related: Flags = words.common | (probability >= LEAST_CHANGE)
-    return related & (near | alike | (probability >= SAID))
+    related: Flags = near | alike | (probability >= SAID)
+    return related
 
 
 def _log_odds(first: Sequence[Hit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
@@ -188,7 +248,8 @@ def _odds_of_later(hit: Hit, place: int, greatest: float, weights: Features) -> 
         weights.later_rank / (place + 1)
         + weights.later_total * (hit.total - greatest)
         + (weights.later_unlike if hit.likeness is None else weights.later_likeness * hit.likeness)
-        + weights.changes * min(3, hit.changes) / 3.0
+        + weights.verbs * min(MOST_COUNTED, hit.verbs)
+        + weights.changes * min(MOST_COUNTED, hit.changes)
         + weights.brief * min(1.0, 20.0 / (1.0 + len(hit.stems)))
         + weights.later_own * hit.own
         + weights.later_unreal * hit.unreal
@@ -203,13 +264,12 @@ def _lateness(at: Instants) -> Numbers:
 
 
 class _Words(NamedTuple):
-    """The words of the hits: for each former hit, in rows, and each hit, in columns, how many asked words
-    both have, the kinship of their other words, and whether any word is common to both; for each hit the share of
-    the question's words that it has, weighed by rarity."""
+    """The words of the hits: for each former hit, in rows, and each hit, in columns, how many asked words both
+    have and the kinship of their other words; for each hit the share of the question's words that it has, weighed
+    by rarity."""
 
     asked: Numbers
     kinship: Numbers
-    common: Flags
     asked_share: Numbers
 
 
@@ -243,7 +303,6 @@ def _compare_words(hits: Sequence[Hit], asked: Collection[str], former: Sequence
     return _Words(
         asked=shared,
         kinship=np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0.0),
-        common=(shared + products) > 0.0,
         asked_share=found / every if every else np.zeros(len(hits)),
     )
 

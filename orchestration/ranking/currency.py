@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from orchestration.question.answer_kind import AskedKind
 from orchestration.question.reading import ANSWERING, Question
 from orchestration.question.tense import Tense
 from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.changes import LEAST_CHANGE, MOST_READ, SAID, Change, Hit, Whose, find_changes
+from orchestration.ranking.changes import (
+    LEAST_CHANGE,
+    LEAST_SHARE,
+    MOST_READ,
+    SAID,
+    Change,
+    Hit,
+    Whose,
+    find_changes,
+)
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.texts import Told, told_by
 from schemas.memory import GraphKey
@@ -28,9 +38,9 @@ FOCUS: Final = 5
 """Within so many of the best hits the order is by time, where they tell of one thing."""
 FOCUS_OF_PAST: Final = 3
 """The same in a question about the past: what was asked for stands there already, more often than not."""
-REORDERED: Final = 0.08
-"""A change this likely, as a share of the likeliest of its question, is one by which hits change places."""
 REORDERED_PAST: Final = 0.6
+"""In a question about the past a change this likely, as a share of the likeliest, is one by which hits change
+places."""
 RAISED: Final = 0.3
 """The same for a later hit that is brought into the focus from below."""
 
@@ -39,15 +49,20 @@ class Comparison(NamedTuple):
     """The best hits that speak for themselves, best first, and the changes among them, by their places.
 
     `giving`: the places of those that give a thing of the kind asked for, other than by the answering side.
+    `of_now`: the question asks what is so now.
     """
 
     keys: Sequence[Key] = ()
     changes: Sequence[Change] = ()
     giving: Collection[int] = ()
+    of_now: bool = True
 
     def held_before(self) -> dict[Key, Key]:
-        """By each hit that tells what no longer holds, the later one that most likely tells what does instead."""
-        said = sorted(change for change in self.changes if change.probability >= SAID)
+        """By each hit that tells what no longer holds, the later one that most likely tells what does instead.
+
+        Only a question about now says what of it no longer holds.
+        """
+        said = sorted(change for change in self.changes if self.of_now and change.probability >= SAID)
         likeliest = {change.earlier: change for change in sorted(said, key=lambda change: change.probability)}
         return {self.keys[change.earlier]: self.keys[change.later] for change in likeliest.values()}
 
@@ -80,7 +95,8 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
             if len(hits) >= MOST_READ:
                 break
     giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
-    return Comparison(keys, find_changes(hits, stems(question.text, language)), giving)
+    of_now = question.tense in (None, Tense.PRESENT)
+    return Comparison(keys, find_changes(hits, stems(question.text, language)), giving, of_now=of_now)
 
 
 def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
@@ -94,6 +110,7 @@ def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
         question.kind is not None and text.gives(question.kind, question.stems),
         *text.voice,
         memory.shown is not None,
+        partial(text.roots, question.language),
     )
 
 
@@ -152,7 +169,7 @@ def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: b
         return _with_head(places, _rearranged(places[:FOCUS_OF_PAST], later_ones, REORDERED_PAST))
     raising = raising and FOCUS - 1 not in comparison.giving
     head = _raised(places[:FOCUS], shares) if raising else places[:FOCUS]
-    return _with_head(places, _rearranged(head, shares, REORDERED))
+    return _with_head(places, _rearranged(head, shares, LEAST_SHARE))
 
 
 def places_by_currency(comparison: Comparison, keys: Sequence[Key], question: Question) -> dict[Key, float]:

@@ -30,6 +30,7 @@ from substrate.text import (
     has_unspaced,
     name_key,
     normal_text,
+    stem,
     words,
 )
 
@@ -39,6 +40,8 @@ BARE_TYPES: Final = frozenset(("Session", "Person"))
 MOST_READ_FOR_DAYS: Final = 2_000
 MOST_READ_FOR_CLAUSES: Final = 4_000
 """Only so many characters of a text are read for the days that it names, and clause by clause."""
+MOST_ROOTS: Final = 100
+"""So many words of a text are compared in their order with those of another."""
 LEAST_SAID: Final = 4
 """A text of fewer words is no duplicate of another."""
 _MAY_INSTRUCT: Final = re.compile(rf"\b(?:{INSTRUCTION_WORDS})\b", re.IGNORECASE)
@@ -154,6 +157,10 @@ class ReadText:
     def stems(self, language: str = DEFAULT_LANGUAGE) -> AbstractSet[str]:
         """The stems of its words, without the stop words of the language."""
         return self.counts(language).keys()
+
+    def roots(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
+        """The stems of its first words, in their order, stop words too."""
+        return [stem(word, language) for word in self.words[:MOST_ROOTS]]
 
     def gives(self, asked: AskedKind, asked_stems: frozenset[str]) -> bool:
         """Whether it gives a thing of the kind asked for, other than those that the question names."""
