@@ -71,7 +71,8 @@ class IngestReport(Frozen):
     `formats` are those of the files, as they were named or guessed. The next five fields count what the files
     hold, without repeats. `stored`, `duplicates` and `refused` add up to the number of commands and of parts that
     could not be read; a duplicate was stored before. Of the stored ones, `superseded` changed a memory and
-    `retracted` ended one. `faults` explains the first refused ones; `notes` says what was assumed or left out.
+    `retracted` ended one; `findable` memories with words of their own hold now, so that a question can find them.
+    `faults` explains the first refused ones; `notes` says what was assumed or left out.
     """
 
     formats: tuple[str, ...] = ()
@@ -85,6 +86,7 @@ class IngestReport(Frozen):
     refused: int = 0
     superseded: int = 0
     retracted: int = 0
+    findable: int = 0
     faults: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -111,7 +113,10 @@ class HeardMessage(Frozen):
 
 
 class HeardReport(Frozen):
-    """What became of each message of a list, in its order, and how many there are of each kind."""
+    """What became of each message of a list, in its order, and how many there are of each kind.
+
+    Of those that were stored or superseded, `findable` hold now, so that a question can find them.
+    """
 
     citizen_id: str
     episode_id: str
@@ -121,6 +126,7 @@ class HeardReport(Frozen):
     retracted: int = 0
     left_out: int = 0
     refused: int = 0
+    findable: int = 0
     messages: tuple[HeardMessage, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -100,6 +100,7 @@ def _show(report: HeardReport, console: Console) -> None:
     counts = ("stored", "superseded", "retracted", "left_out", "refused")
     told = [f"{name.replace('_', ' ')} {getattr(report, name):,}" for name in counts if getattr(report, name)]
     told += [f"there already {report.duplicates:,}"] if report.duplicates else []
+    told += [f"can be found now {report.findable:,}"] if report.findable else []
     console.print(Text.assemble((formatting.to_line(report.episode_id), "bold"), f": {', '.join(told)}"))
     for note in report.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))

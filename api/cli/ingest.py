@@ -211,6 +211,8 @@ def _show_report(report: IngestReport, intake: ParsedFiles, seconds: float, cons
     )
     if report.superseded or report.retracted:
         console.print(Text(f"of these {report.superseded:,} superseded, {report.retracted:,} ended"))
+    if report.stored:
+        console.print(Text(f"of these {count_of(report.findable, 'memory')} can be found now"))
     for note in report.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))
     for fault in report.faults[:FAULTS_SHOWN]:

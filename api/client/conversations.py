@@ -116,7 +116,7 @@ def join_heard(reports: Sequence[HeardReport]) -> HeardReport:
     if not reports:
         raise InvalidRequest("messages: name a speaker and a text, or messages")
     joined: dict[str, Any] = {}
-    for name in ("stored", "duplicates", "superseded", "retracted", "left_out", "refused"):
+    for name in ("stored", "duplicates", "superseded", "retracted", "left_out", "refused", "findable"):
         joined[name] = sum(getattr(report, name) for report in reports)
     joined["messages"] = tuple(message for report in reports for message in report.messages)
     joined["notes"] = tuple(note for report in reports for note in report.notes)

@@ -91,11 +91,10 @@ class Mind:
     async def hear(self, texts: tuple[str, ...]) -> None:
         """Take messages in. What they tell as solved is resolved by the service, and no tension any more."""
         before = await self._open_work()
-        for place, text in enumerate(texts):
-            at = self.clock.now + timedelta(minutes=place)
-            await self.memory.hear("week", "user", text, citizen_id=CITIZEN, timestamp=at)
+        for text in texts:
+            await self.memory.hear("week", "user", text, citizen_id=CITIZEN, timestamp=self.clock.now)
+            self.clock.now += timedelta(minutes=1)
             print(f"  hears    {text}")
-        self.clock.now += timedelta(minutes=len(texts))
         after = await self._open_work()
         for name in (name for memory_id, name in before.items() if memory_id not in after):
             self.resolved.append(name)

@@ -1,13 +1,14 @@
 """Places the messages of a list among the stored turns of its episode: only what is new is stored. Pure.
 
 A new message stands behind the message before it in the list; where the list goes on with a stored turn, between
-the two. An edited message supersedes its turn, one marked deleted retracts it, one left out changes nothing.
+the two. An edited message supersedes its turn, one marked deleted retracts it, one left out changes nothing. One
+that is stamped ahead of the clock holds from now on, as if it had no time; its turn keeps the stamp.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -16,13 +17,17 @@ from typing import Final
 from orchestration.identifiers import identifier
 from orchestration.ingestion.continuation import Continuation, Heard, SessionStart, Status, Step
 from orchestration.ingestion.episodes import STEP, Episode, Message, turn_memory
+from orchestration.ingestion.formats.messages import STAMP, read_stamp
 from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
 from orchestration.ranking.sessions import SESSION_GAP
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.memory import Source
 from schemas.temporal import Instant, to_datetime, to_instant
+from substrate.text import count_of
 
+AHEAD: Final = 60_000_000
+"""Microseconds that the clock of a sender may be ahead without a note."""
 NAMED_LEFT_OUT: Final = 5
 TWICE: Final = "its id stands twice in this list, with other words"
 OTHER_SPEAKER: Final = "a message with this id was said by another speaker; only a text can be edited"
@@ -52,6 +57,7 @@ class _Arranger:
         self.now = now
         self.heard: list[Heard] = []
         self.changes: list[Command] = []
+        self.stamps: list[datetime | None] = []
         self.placed: list[tuple[TurnOrder, Message, datetime | None, bool]] = []
         self.new_orders: list[TurnOrder] = []
         self.last: TurnOrder | None = None
@@ -72,15 +78,25 @@ class _Arranger:
             if message.session is not None and message.session != title:
                 title, expected = message.session, None
             time = expected if message.turn.time is None else message.turn.time
-            if at is not None:
-                self._meet_again(message, self.transcript.turns[at], time)
+            stored = None if at is None else self.transcript.turns[at]
+            if time is not None and self._is_ahead(message, time, stored):
+                message, time = _without_time(message), None
+            if stored is not None:
+                self._meet_again(message, stored, time)
             else:
                 self._meet(message, time, title=title, following=following[place])
             expected = None if time is None else time + STEP
         steps = self._steps()
         notes = _left_out_note(self.episode.id, [self.transcript.turns[at] for at in alignment.left_out])
         known = frozenset(step_id for step_id in self._known(steps))
+        notes += ahead_note(self.stamps, "message", self.now)
         return Continuation(self.episode, tuple(self.heard), steps, tuple(self.changes), known, notes)
+
+    def _is_ahead(self, message: Message, time: datetime, stored: StoredTurn | None) -> bool:
+        """True for a message whose time is, or was when it was heard, ahead of the clock."""
+        if stored is None:
+            return to_instant(time) > self.now
+        return stored.stamp is not None or (message.turn.time is None and to_instant(time) > stored.since)
 
     def _known(self, steps: Sequence[Step]) -> Iterator[str]:
         for step in steps:
@@ -101,6 +117,9 @@ class _Arranger:
             self.changes.append(self._change(message, turn, status))
         elif status == "duplicate" and not turn.gone:
             self.placed.append((turn.order, message, time, False))
+            if turn.since > self.now:  # an earlier release hid it until its time
+                named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}
+                self.changes.append(Correct(**named, valid_at=to_datetime(self.now)))
 
     def _compare(self, message: Message, turn: StoredTurn) -> tuple[Status, str | None]:
         if turn.gone:
@@ -134,10 +153,12 @@ class _Arranger:
 
     def _changed_at(self, message: Message, turn: StoredTurn) -> Instant:
         """When a message was edited or taken back: as it says, else at its own later time, else now."""
-        if message.edited_at is not None:
-            return to_instant(message.edited_at)
-        time = None if message.turn.time is None else to_instant(message.turn.time)
-        return self.now if time is None or time <= turn.since or message.deleted else time
+        told = message.edited_at or message.turn.time
+        time = None if told is None else to_instant(told)
+        if time is None or (message.edited_at is None and (time <= turn.since or message.deleted)):
+            return self.now
+        self.stamps.append(told)
+        return min(self.now, time)
 
     def _following(self, positions: Sequence[int | None]) -> list[TurnOrder | None]:
         """For each message the place of the next one in the list that is stored."""
@@ -159,6 +180,7 @@ class _Arranger:
         order = self._new_order(title, following)
         insort(self.new_orders, order)
         self.last = order
+        self.stamps.append(read_stamp(message.turn.extra))
         self.placed.append((order, message, time, True))
         turn_id = self._id(order.key)
         if message.id is not None:
@@ -180,7 +202,7 @@ class _Arranger:
         number = self._number(title)
         if title is None and self.last is None and following is not None:
             number = following.session
-        end = self._last_in(number)
+        end = self._before(TurnOrder(number + 1, (0,)), number)
         if end is None:
             return TurnOrder(number, (1,))
         before = self.last if self.last is not None and self.last.session == number else None
@@ -204,9 +226,6 @@ class _Arranger:
         number = self.numbers.setdefault(title, 1 + max(self.numbers.values(), default=0))
         self.groups.setdefault(number, title)
         return number
-
-    def _last_in(self, number: int) -> TurnOrder | None:
-        return self._before(TurnOrder(number + 1, (0,)), number)
 
     def _before(self, order: TurnOrder, session: int | None = None) -> TurnOrder | None:
         """The last place before `order` that has a turn, stored or new; with `session` only one of that."""
@@ -292,6 +311,24 @@ class _Arranger:
         if stored and stored[0].order == before:
             earlier = stored[0].since
         return (self.now if time is None else to_instant(time)) - earlier
+
+
+def _without_time(message: Message) -> Message:
+    """The message as one without a time; the stamp that was sent stands in `extra` of its turn."""
+    turn = message.turn
+    stamp = {} if turn.time is None else {STAMP: turn.time.isoformat()}
+    return replace(message, turn=replace(turn, time=None, extra={**turn.extra, **stamp}))
+
+
+def not_ahead(time: datetime | None, now: Instant) -> datetime | None:
+    """The time from which what is dated so holds; None, from now on, where that is to come."""
+    return None if time is None or to_instant(time) > now else time
+
+
+def ahead_note(times: Iterable[datetime | None], noun: str, now: Instant) -> tuple[str, ...]:
+    """What is to be said of times that are more than a little ahead of the clock."""
+    count = sum(time is not None and to_instant(time) > now + AHEAD for time in times)
+    return (f"{count_of(count, noun)} dated ahead of the clock: true from now on",) if count else ()
 
 
 def _session_order(key: str) -> tuple[int, ...]:

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 
 from orchestration import insertion
 from orchestration.ingestion.formats.parsed import Ingestible
-from orchestration.ingestion.storing import Job, Tally, store_names, stored_fingerprints
-from orchestration.writing import records
+from orchestration.ingestion.storing import Job, Tally, is_stored, store_names, stored_fingerprints
 from schemas.commands import ChangeCommand, Command, Relate, Remember
 from schemas.errors import Conflict, InvalidRequest
 from schemas.temporal import Instant, to_datetime, to_instant
@@ -88,7 +87,7 @@ def _moment_of(command: Command, before: Instant | None) -> Instant:
     if isinstance(command, ChangeCommand) and before is not None:
         return before
     raise InvalidRequest(
-        f"{describe(command)} does not say when it happened, so it cannot become known then",
+        f"{describe(command)} does not say when it happened, or lies in the future: it cannot become known then",
         remedy="Give each message a timestamp and each command its valid_at or effective_at, or leave "
         "known_as_happened out.",
     )
@@ -123,14 +122,8 @@ async def _leave_out_stored(happenings: Sequence[Happening], job: Job, tally: Ta
     fingerprints = await stored_fingerprints([one.command for one in happenings], job.deps)
     shared: Mapping[int, frozenset[str]] = {id(one.item): one.item.shared() for one in happenings}
     for one in happenings:
-        command = one.command
-        tally.count_command(command)
-        key = (one.graph, getattr(command, "id", None) or "")
-        if (
-            isinstance(command, Remember)
-            and key in fingerprints
-            and (key[1] in shared[id(one.item)] or fingerprints[key] == records.fingerprint(command))
-        ):
+        tally.count_command(one.command)
+        if is_stored(one.command, fingerprints, shared[id(one.item)]):
             tally.counts["duplicates"] += 1
         else:
             left.append(one)
@@ -162,7 +155,7 @@ async def _store(part: Sequence[Happening], job: Job, tally: Tally) -> None:
     receipts = await insertion.apply(commands, job.deps, moments[0], whole=item.command_id, moments=moments)
     shared = frozenset().union(*(one.item.shared() for one in part)) if item.command_id else frozenset[str]()
     for command, receipt in zip(commands, receipts, strict=True):
-        tally.count_receipt(command, receipt, shared)
+        tally.count_receipt(command, receipt, shared, now=job.now)
     job.advance(len(part))
 
 

@@ -35,8 +35,6 @@ from substrate.store import reader, transcripts
 from substrate.store.transcripts import EpisodeRow
 from substrate.text import count_of
 
-AHEAD: Final = 60_000_000
-"""Microseconds that the clock of a sender may be ahead."""
 TRIES: Final = 8
 """Attempts to place a list, because another process may store under the same ids at the same time."""
 
@@ -63,7 +61,7 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     """
     read = read_messages(sent.raw)
     valid = tuple(message for message in read if isinstance(message, Message))
-    tally, notes = Tally(), [*_time_notes(valid, job.now)]
+    tally, notes = Tally(), [*_order_notes(valid)]
     heard: Sequence[Heard] = ()
     if valid:
         episode = Episode(sent.episode_id, sent.citizen_id, (_speakers(valid),), messages=valid)
@@ -79,6 +77,7 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
         episode_id=sent.episode_id,
         messages=tuple(reports),
         duplicates=counts["duplicate"],
+        findable=len({one.id for one in reports} & {turn_id for _, turn_id in tally.found}),
         notes=tuple(notes),
         **counted,
     )
@@ -93,14 +92,10 @@ def _speakers(valid: Sequence[Message]) -> Session:
     return Session("heard", "heard", None, tuple(message.turn for message in valid if message.turn.speaker))
 
 
-def _time_notes(valid: Sequence[Message], now: Instant) -> list[str]:
-    times = [to_instant(message.turn.time) for message in valid if message.turn.time is not None]
-    ahead = sum(time > now + AHEAD for time in times)
+def _order_notes(valid: Sequence[Message]) -> list[str]:
+    times = [message.turn.time for message in valid if message.turn.time is not None]
     back = sum(later < earlier for earlier, later in pairwise(times))
-    notes = [f"{count_of(ahead, 'message')} in the future: found from the time that is given"] if ahead else []
-    if back:
-        notes.append(f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept")
-    return notes
+    return [f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept"] * bool(back)
 
 
 async def name_conversation(citizen_id: str, raw: Sequence[Mapping[str, Any]], deps: Deps) -> str:
@@ -155,6 +150,7 @@ async def hear(episode: Episode, job: Job, tally: Tally, *, fewest: int = 1) -> 
             found = {place: one.id or "" for place, one in there.items()}
             stored_before |= {place: one for place, one in there.items() if one.status == "stored"}
             tally.counts["stored"] += counted.counts["stored"]
+            tally.found |= counted.found
         if not counted.refused and not plan.continuation.changes:
             _keep(plan, job)
         tally.merge(counted)
@@ -219,6 +215,7 @@ def _new_turn(episode: Episode, step: Step, time: Instant) -> StoredTurn:
         since=time,
         message_id=messages.read_id(turn.extra.get("id")),
         fingerprint=None,
+        stamp=messages.read_stamp(turn.extra),
     )
 
 
@@ -295,21 +292,19 @@ def _turn(episode: Episode, row: EpisodeRow, now: Instant) -> StoredTurn | None:
     if row.node_type != "Turn" or order is None:
         return None
     speaker = row.speaker or ""
+    extra = orjson.loads(row.extra or "{}")
     return StoredTurn(
         id=row.id,
         order=order,
         speaker=speaker,
         said=said(speaker, row.description or ""),
         since=row.valid_at,
-        message_id=_message_id(row.extra),
+        message_id=messages.read_id(extra.get("id")),
         fingerprint=row.fingerprint,
         version=row.version if row.expired_at == END_OF_TIME else 0,
         gone=row.expired_at != END_OF_TIME or row.invalid_at <= now,
+        stamp=messages.read_stamp(extra),
     )
-
-
-def _message_id(extra: str | None) -> str | None:
-    return messages.read_id(orjson.loads(extra).get("id")) if extra is not None and '"id"' in extra else None
 
 
 def read_messages(raw: Sequence[Mapping[str, Any]]) -> list[Message | HeardMessage]:

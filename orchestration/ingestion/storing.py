@@ -23,7 +23,7 @@ from orchestration.writing.appraisals import BY_WORDS
 from schemas.commands import Command, Relate, Remember, Retract, Revision, Writer, WriteReceipt
 from schemas.memory import Source
 from schemas.responses import IngestReport
-from schemas.temporal import Instant
+from schemas.temporal import END_OF_TIME, Instant
 from substrate.graphs.names import graph_name
 from substrate.store import reader, writer
 
@@ -40,13 +40,17 @@ _COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the commands. `refused`: receipts of refused ones by the id of the memory or link."""
+    """What became of the commands. `refused`: receipts of refused ones by the id of the memory or link.
+
+    `found`: citizen and id of the memories that were stored or changed and can be found now.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     persons: set[tuple[str | None, str]] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
     refused: dict[str, WriteReceipt] = field(default_factory=dict)
     warnings: Counter[str] = field(default_factory=Counter)
+    found: set[tuple[str | None, str | None]] = field(default_factory=set)
 
     def count_command(self, command: Command) -> None:
         if isinstance(command, Relate):
@@ -58,11 +62,17 @@ class Tally:
             if kind == "persons":
                 self.persons.add((command.citizen_id, command.id or ""))
 
-    def count_receipt(self, command: Command, receipt: WriteReceipt, shared: frozenset[str]) -> None:
+    def count_receipt(
+        self, command: Command, receipt: WriteReceipt, shared: frozenset[str], *, now: Instant
+    ) -> None:
         if receipt.status == "stored":
             self.counts["duplicates" if receipt.duplicate else "stored"] += 1
             if not receipt.duplicate and isinstance(command, Revision | Retract):
                 self.counts["retracted" if isinstance(command, Retract) else "superseded"] += 1
+            if not receipt.duplicate and _holds(command, receipt, now):
+                self.found.add((command.citizen_id, receipt.id))
+            elif isinstance(command, Retract):
+                self.found.discard((command.citizen_id, receipt.id))
             told = [text for text in receipt.warnings if text not in command.notes]
             if getattr(command, "source", None) is Source.INGESTION:
                 told = [text for text in told if text.startswith(BY_WORDS)]
@@ -86,13 +96,21 @@ class Tally:
         self.persons |= other.persons
         self.faults += other.faults[: max(0, MAX_FAULTS - len(self.faults))]
         self.refused |= other.refused
+        self.found |= other.found
         self.warnings.update(other.warnings)
 
     def report(self, notes: Sequence[str], formats: Sequence[str] = ()) -> IngestReport:
         warned = (f"{text} ({count:,})" for text, count in self.warnings.items())
-        return IngestReport(
-            formats=tuple(formats), faults=tuple(self.faults), notes=(*notes, *warned), **self.counts
-        )
+        found = {"findable": len(self.found), "formats": tuple(formats)}
+        return IngestReport(**found, faults=tuple(self.faults), notes=(*notes, *warned), **self.counts)
+
+
+def _holds(command: Command, receipt: WriteReceipt, now: Instant) -> bool:
+    """True for a memory with words of its own that holds now, so that a question can find it."""
+    if not isinstance(command, Remember | Revision) or command.node_type in ("Session", "Person"):
+        return False
+    begun, written = (records.instant(moment, now) for moment in (receipt.valid_at, receipt.created_at))
+    return begun <= max(now, written) and records.instant(receipt.invalid_at, END_OF_TIME) > now
 
 
 def _fault(command: Command, receipt: WriteReceipt) -> str:
@@ -231,14 +249,14 @@ async def _apply(
     fresh, again = [], []
     for command in chunk:
         tally.count_command(command)
-        if _is_stored(command, stored, shared):
+        if is_stored(command, stored, shared):
             tally.counts["duplicates"] += 1
             again += [command] if isinstance(command, Remember) and command.node_type == "Person" else []
         else:
             fresh.append(command)
     tally.warnings.update(await backdate_persons(again, deps, now))
     for command, receipt in zip(fresh, await insertion.apply(fresh, deps, now, whole=whole), strict=True):
-        tally.count_receipt(command, receipt, shared)
+        tally.count_receipt(command, receipt, shared, now=now)
 
 
 type _Stored = Mapping[tuple[str, str], int | None]
@@ -258,7 +276,8 @@ async def stored_fingerprints(chunk: Sequence[Command], deps: Deps) -> _Stored:
     return fingerprints
 
 
-def _is_stored(command: Command, stored: _Stored, shared: frozenset[str]) -> bool:
+def is_stored(command: Command, stored: _Stored, shared: frozenset[str]) -> bool:
+    """True for a new memory that is stored already: with the same content, or as one of the `shared` ones."""
     if not isinstance(command, Remember) or command.id is None:
         return False
     key = (graph_name(command.graph_key, command.citizen_id), command.id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -56,7 +57,8 @@ class TurnOrder(NamedTuple):
 class StoredTurn:
     """A stored turn as it is now. `since`: when its text began to hold; `said`: a number for speaker and text.
 
-    `gone`: it holds no longer. `version`: of its latest record; 0 when that was closed.
+    `gone`: it holds no longer. `version`: of its latest record; 0 when that was closed. `stamp`: the time that was
+    sent with it, where that was ahead of the clock.
     """
 
     id: str
@@ -68,6 +70,7 @@ class StoredTurn:
     fingerprint: int | None
     version: int = 1
     gone: bool = False
+    stamp: datetime | None = None
 
 
 class StoredSession(NamedTuple):
@@ -168,7 +171,7 @@ def is_same(message: Message, turn: StoredTurn) -> bool:
     if message.id is not None and turn.message_id is not None:
         return message.id == turn.message_id
     time = message.turn.time
-    return time is None or turn.version != 1 or to_instant(time) == turn.since
+    return time is None or turn.version != 1 or to_instant(time) == turn.since or time == turn.stamp
 
 
 def _with_left_out(positions: Sequence[int | None], transcript: Transcript) -> Alignment:

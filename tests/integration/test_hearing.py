@@ -188,7 +188,7 @@ async def test_a_bad_message_is_refused_with_its_reason_and_loses_no_other(deps:
     ]  # fmt: skip
     assert all(one.reason for one in report.messages if one.status in ("refused", "left_out"))
     assert report.messages[1].reason == "has no text"
-    assert any("in the future" in note for note in report.notes)
+    assert any("ahead of the clock" in note for note in report.notes)
     assert any("order of the list is kept" in note for note in report.notes)
     assert await in_order(deps, fresh_citizen) == ["good", "also good", "earlier", "ahead"]
 

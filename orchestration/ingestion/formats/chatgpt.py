@@ -7,7 +7,7 @@ path from `current_node` to the root, which is what the person sees.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from orchestration.ingestion.formats.conversations import (
     parse_chats,
     read_conversations,
 )
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.parsed import FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 
 FORM: Final = Format(
@@ -37,11 +37,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
     Raises InvalidRequest for a file in another format, and when no conversation can be read.
     """
-    return parse_chats(files, FORM, _read)
-
-
-def _read(reader: Reader, file: File) -> Iterator[Chat]:
-    return read_conversations(reader, file, _DEPTHS, _conversation)
+    return parse_chats(files, FORM, lambda reader, file: read_conversations(reader, file, _DEPTHS, _conversation))
 
 
 def _conversation(reader: Reader, entry: Any, place: str) -> Chat:

@@ -5,7 +5,7 @@ Where messages name the message before them, kept is the path that ends with the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from orchestration.ingestion.formats.conversations import (
     parse_chats,
     read_conversations,
 )
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.parsed import FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 
 FORM: Final = Format(
@@ -38,11 +38,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
     Raises InvalidRequest for a file in another format, and when no conversation can be read.
     """
-    return parse_chats(files, FORM, _read)
-
-
-def _read(reader: Reader, file: File) -> Iterator[Chat]:
-    return read_conversations(reader, file, _DEPTHS, _conversation)
+    return parse_chats(files, FORM, lambda reader, file: read_conversations(reader, file, _DEPTHS, _conversation))
 
 
 def _conversation(reader: Reader, entry: Any, place: str) -> Chat:

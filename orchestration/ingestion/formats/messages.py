@@ -8,13 +8,15 @@ or `content`, and optionally `id`, `timestamp` or `time`, `session`, `edited_at`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, entries
 from orchestration.ingestion.injected import without_blocks
-from orchestration.ingestion.written_times import type_name
+from orchestration.ingestion.written_times import parse_time, type_name
 
 FORM: Final = Format(
     "messages",
@@ -25,6 +27,8 @@ _TEXT = ("text", "content")
 _TIME = ("timestamp", "time")
 INJECTED: Final = "injected"
 """The field of a turn with the blocks of memories that its host had put into the message."""
+STAMP: Final = "timestamp"
+"""The field of `extra` with the time that was sent, where that was ahead of the clock."""
 _KNOWN = frozenset((*_SPEAKER, *_TEXT, *_TIME, "session", "edited_at", "deleted"))
 
 
@@ -69,15 +73,11 @@ def _sessions(messages: Sequence[Message]) -> tuple[Session, ...]:
         if not message.deleted:
             turns = titles.setdefault(title, [])
             number = numbers.setdefault(title, len(titles))
-            turns.append(_keyed(message.turn, f"D{number}:{len(turns) + 1}"))
+            turns.append(replace(message.turn, key=f"D{number}:{len(turns) + 1}"))
     return tuple(
         Session(f"session_{number}", title, turns[0].time, tuple(turns))
         for number, (title, turns) in enumerate(titles.items(), start=1)
     )
-
-
-def _keyed(turn: Turn, key: str) -> Turn:
-    return Turn(key, turn.speaker, turn.text, turn.time, turn.extra)
 
 
 def read_message(reader: Reader, entry: Mapping[str, Any], place: str) -> Message:
@@ -114,6 +114,14 @@ def read_id(value: Any) -> str | None:
     """The sender's id of a message. Anything else under this name stays in `extra` alone."""
     is_id = isinstance(value, str | int) and not isinstance(value, bool) and value != ""
     return str(value) if is_id else None
+
+
+def read_stamp(extra: Mapping[str, Any]) -> datetime | None:
+    """The time under `STAMP`; None where there is none."""
+    try:
+        return parse_time(extra[STAMP]).at
+    except (KeyError, ValueError, OverflowError):
+        return None
 
 
 def _session_title(reader: Reader, entry: Mapping[str, Any], place: str) -> str | None:

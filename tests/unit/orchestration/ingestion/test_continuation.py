@@ -11,10 +11,11 @@ import pytest
 from orchestration.ingestion.arrangement import continue_episode
 from orchestration.ingestion.continuation import Continuation
 from orchestration.ingestion.episodes import Episode, Message, Turn, turn_memory
+from orchestration.ingestion.formats.messages import read_stamp
 from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, said
 from orchestration.writing.records import fingerprint
 from schemas.commands import Correct, Relate, Remember, Retract, Supersede, Unrelate
-from schemas.temporal import to_instant
+from schemas.temporal import Instant, to_instant
 
 MAY = datetime(2025, 5, 8, 9, 0, tzinfo=UTC)
 NOW = to_instant(MAY + timedelta(days=30))
@@ -27,8 +28,8 @@ def message(text: str, minute: int | None = None, speaker: str = "user", **more:
     return Message(Turn("", speaker, text, time, extra), **more)
 
 
-def continued(*messages: Message, after: Transcript | None = None) -> Continuation:
-    return continue_episode(Episode("talk", "ada", (), messages=messages), after or Transcript(), NOW, fewest=1)
+def continued(*messages: Message, after: Transcript | None = None, now: Instant = NOW) -> Continuation:
+    return continue_episode(Episode("talk", "ada", (), messages=messages), after or Transcript(), now, fewest=1)
 
 
 def stored(*messages: Message) -> Transcript:
@@ -54,6 +55,7 @@ def _stored_turn(episode: Episode, turn: Turn, time: datetime | None) -> StoredT
         since=NOW if time is None else to_instant(time),
         message_id=turn.extra.get("id"),
         fingerprint=fingerprint(turn_memory(episode, turn, f"talk:{turn.key}", time)),
+        stamp=read_stamp(turn.extra),
     )
 
 
@@ -174,3 +176,39 @@ def test_each_message_that_cannot_be_stored_has_its_reason() -> None:
     ).heard
     assert [one.status for one in heard] == ["stored", "duplicate", "refused", "left_out", "left_out", "refused"]
     assert all(one.reason for one in heard[2:])
+
+
+AHEAD = 60 * 24 * 40
+"""Minutes from the first message to ten days after now."""
+
+
+@pytest.mark.parametrize("ids", [{}, {"id": "m1"}])
+def test_what_was_stamped_ahead_makes_the_same_commands_before_and_after_its_time(ids: dict[str, str]) -> None:
+    told = (message("Hello", 0), message("The code word is Zebra.", AHEAD, **ids), message("Thanks."))
+    first = continued(*told)
+    assert [step.time for step in first.steps] == [MAY, None, None]
+    assert first.steps[1].turn.extra["timestamp"] == (MAY + timedelta(minutes=AHEAD)).isoformat()
+    later = NOW + 100 * 86_400_000_000
+    for now in (NOW, NOW + 1, later):
+        again = continued(*told, after=stored(*told), now=now)
+        assert {status for status, _ in became(again)} == {"duplicate"}
+        turns = [one for one in again.commands() if getattr(one, "node_type", "Turn") == "Turn"]
+        made = {fingerprint(command) for command in first.commands()}
+        assert {fingerprint(command) for command in turns} <= made
+        assert again.notes == ()
+    grown = continued(*told, message("Another one."), after=stored(*told), now=later)
+    assert [heard.status for heard in grown.heard][-1] == "stored"
+
+
+def test_an_edit_or_a_retraction_that_is_stamped_ahead_holds_at_once() -> None:
+    edited_at = MAY + timedelta(minutes=AHEAD)
+    before = stored(message("It is Okapi.", 0, id="m1"), message("Gone soon.", 1, id="m2"))
+    told = (
+        message("It is Zebra.", 0, id="m1", edited_at=edited_at),
+        message("", 1, id="m2", deleted=True, edited_at=edited_at),
+    )
+    changed = continued(*told, after=before)
+    assert [change.effective_at for change in changed.changes if isinstance(change, Supersede | Retract)] == [
+        MAY + timedelta(days=30)
+    ] * 2
+    assert changed.notes == ("2 messages dated ahead of the clock: true from now on",)
