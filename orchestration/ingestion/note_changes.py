@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from orchestration.identifiers import natural_id
+from orchestration.ingestion.arrangement import not_ahead
 from orchestration.ingestion.formats.notebook import Document, Notebook, Part, natural_note_id
 from orchestration.ingestion.note_matching import Shelf, StoredDocument, free_ids, is_gone, match_sections
 from schemas.commands import Command, Correct, Relate, Remember, Retract, Supersede, Unrelate
@@ -20,7 +21,8 @@ from schemas.memory import Source
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.store.notes import NoteRow
 
-_COMPARED: Final = ("name", "description", "tags", "buckets", "aliases")
+_COMPARED: Final = ("name", "description", "tags", "buckets", "aliases", "resolution_state")
+_EDITED: Final = frozenset(("name", "description", "tags", "resolution_state"))
 _TOLD_AT_ONCE: Final = 20
 """So many notes of a folder are named for each kind of change; the rest is counted."""
 
@@ -53,8 +55,12 @@ class Keeping:
 def plan_notebook(
     notebook: Notebook, matched: Mapping[str, StoredDocument], shelf: Shelf, *, now: Instant, kept: Keeping
 ) -> NotebookPlan:
-    """Decide what becomes of each part of the notes and of what is stored. `matched`: stored notes by path."""
-    return _Planner(notebook, matched, shelf, now=now).plan(kept)
+    """Decide what becomes of each part of the notes and of what is stored. `matched`: stored notes by path.
+
+    A note that is dated ahead of the clock holds from now on.
+    """
+    documents = tuple(replace(one, date=not_ahead(one.date, now)) for one in notebook.documents)
+    return _Planner(replace(notebook, documents=documents), matched, shelf, now=now).plan(kept)
 
 
 class _Planner:
@@ -147,7 +153,7 @@ class _Planner:
         return command.model_copy(update={"valid_at": None}).assuming("valid_at")
 
     def _compare(self, command: Remember, row: NoteRow, document: Document) -> None:
-        changed = _changed_fields(command, row)
+        changed = changed_fields(command, row)
         date = self._corrected_date(row, document)
         if not changed and date is None:
             self.unchanged.append(command)
@@ -157,10 +163,12 @@ class _Planner:
                 self.told.by_hand.append(row.id)
         else:
             self.changes += self._revisions(row, changed, date=date, document=document)
-            self.told.count(document.path, "edited" if {"name", "description", "tags"} & set(changed) else "moved")
+            self.told.count(document.path, "edited" if _EDITED & set(changed) else "moved")
 
     def _corrected_date(self, row: NoteRow, document: Document) -> datetime | None:
-        """The date that the note names now, when its memories still have the one from before."""
+        """The date that the note names now, when its memories still have the one from before, or one to come."""
+        if row.valid_at > self.now:
+            return to_datetime(self.now)
         stored = self.matched.get(document.path)
         if stored is None or document.date is None or not document.dated or row.version != 1:
             return None
@@ -182,7 +190,7 @@ class _Planner:
         if date is not None:
             yield Correct(**named, valid_at=date)
         if changed:
-            begun = document.modified if "description" in changed else None
+            begun = document.modified if {"description", "resolution_state"} & set(changed) else None
             known = begun is not None and start < to_instant(begun) <= self.now
             yield Supersede(**named, **changed, **({"effective_at": begun} if known else {}))
 
@@ -252,18 +260,14 @@ class _Planner:
                 self.told.moved.append(f"{former} is now {path}")
 
 
-def _changed_fields(command: Remember, row: NoteRow) -> dict[str, Any]:
-    """The fields of a stored note that the command has otherwise. Tags that were generated stay."""
-    stored = {
-        "name": row.name,
-        "description": row.text,
-        "tags": row.tags,
-        "buckets": row.buckets,
-        "aliases": row.aliases,
-    }
+def changed_fields(command: Remember, row: NoteRow) -> dict[str, Any]:
+    """The fields of a stored note or row that the command has otherwise. Tags that were generated stay."""
+    stored = {name: row.text if name == "description" else getattr(row, name) for name in _COMPARED}
     wanted = {name: getattr(command, name) for name in _COMPARED}
     if "tags" in row.unset and not wanted["tags"]:
         wanted["tags"] = stored["tags"]
+    if wanted["resolution_state"] is None:
+        wanted["resolution_state"] = stored["resolution_state"]
     changed = {name: value for name, value in wanted.items() if value != stored[name]}
     return {**changed, **({"extra": command.extra} if command.extra != row.extra else {})}
 

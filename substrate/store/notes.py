@@ -15,14 +15,21 @@ from substrate.graphs.graph import Graph
 ROWS_A_PAGE: Final = 5_000
 IDS_AT_ONCE: Final = 1_000
 
+_COLUMNS: Final = (
+    "id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at, n.invalid_at, "
+    "n.expired_at, coalesce(n.version, 1), n.source, coalesce(n.episode_id, ''), n.extra, n.unset, "
+    "n.resolution_state"
+)
 NOTES: Final = Query(
     "notes",
     "MATCH (n:ConsciousnessNode) WHERE id(n) > $after AND n.node_type IN ['Document', 'Note'] "
-    "AND n.episode_id IS NOT NULL WITH n LIMIT $rows "
-    "RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at, "
-    "n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset",
+    f"AND n.episode_id IS NOT NULL WITH n LIMIT $rows RETURN {_COLUMNS}",
 )
 """The notes of a graph, in the order of their internal ids, from one of these on."""
+
+ROWS_OF_TABLE: Final = Query(
+    "rows_of_table", f"UNWIND $ids AS id MATCH (n:ConsciousnessNode {{id: id}}) RETURN {_COLUMNS}"
+)
 
 NOTE_LINKS: Final = Query(
     "note_links",
@@ -33,7 +40,7 @@ NOTE_LINKS: Final = Query(
 
 
 class NoteRow(NamedTuple):
-    """A document or section as its latest record has it. `extra` has the fields that its writer gave besides."""
+    """A note, section or row as its latest record has it. `extra` has the fields that its writer gave besides."""
 
     id: str
     node_type: str
@@ -50,6 +57,7 @@ class NoteRow(NamedTuple):
     episode_id: str
     extra: dict[str, Any]
     unset: tuple[str, ...]
+    resolution_state: str | None = None
 
 
 class NoteLink(NamedTuple):
@@ -70,6 +78,14 @@ async def read_notes(graph: Graph) -> list[NoteRow]:
     while page := await graph.read(NOTES, after=after, rows=ROWS_A_PAGE):
         after = max(int(row[0]) for row in page)
         found += [_note(row[1:]) for row in page]
+    return found
+
+
+async def read_rows(graph: Graph, ids: Sequence[str]) -> dict[str, NoteRow]:
+    """The memories with these ids, such as the rows of a table. Raises what `Graph.read` raises."""
+    found: dict[str, NoteRow] = {}
+    for some in batched(ids, IDS_AT_ONCE):
+        found |= {str(row[1]): _note(row[1:]) for row in await graph.read(ROWS_OF_TABLE, ids=list(some))}
     return found
 
 

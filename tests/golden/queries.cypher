@@ -6604,7 +6604,8 @@ WHERE id(n) > $after AND n.node_type IN ['Document', 'Note'] AND n.episode_id IS
 WITH n
 LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
-    n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, n.episode_id, n.extra, n.unset;
+    n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, coalesce(n.episode_id, ''), n.extra,
+    n.unset, n.resolution_state;
 
 // offered_in
 // :params $run
@@ -12652,6 +12653,14 @@ CREATE (c:Receipt {command_id: $receipt.command_id})
 SET c += $receipt, c.created_at = at, m.clock = at
 DELETE e
 RETURN at;
+
+// rows_of_table
+// :params $ids
+UNWIND $ids AS id
+MATCH (n:ConsciousnessNode {id: id})
+RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
+    n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, coalesce(n.episode_id, ''), n.extra,
+    n.unset, n.resolution_state;
 
 // rule_checks
 MATCH (k:RuleCheck)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from itertools import count
 from typing import Final, NamedTuple
 
-from orchestration.ingestion.formats.notebook import Document, Notebook, Section
+from orchestration.ingestion.formats.notebook import Document, Notebook, Section, free_key
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 from orchestration.ingestion.written_times import parse_time
@@ -88,9 +87,7 @@ def _sections(reader: Reader, parts: Iterable[Part]) -> Iterator[Section]:
     keys: set[str] = set()
     for part in parts:
         heading = reader.name(part.heading, "heading")
-        key = next(key for n in count(1) if (key := heading if n == 1 else f"{heading}~{n}") not in keys)
-        keys.add(key)
-        yield Section(key, heading, reader.text(part.text.strip(), f"section {heading}"))
+        yield Section(free_key(heading, keys), heading, reader.text(part.text.strip(), f"section {heading}"))
 
 
 def day_of(stem: str) -> datetime | None:

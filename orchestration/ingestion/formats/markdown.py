@@ -1,8 +1,8 @@
 """`markdown`: a folder of notes. Pure.
 
 Each file is a document, each heading a section of it. The parser reads front matter (`title`, `date` or `created`,
-`author`, `tags`, `aliases`), `#tags`, `[[wikilinks]]` and relative links to other notes. It ignores all of these
-inside code.
+`author`, `tags`, `aliases`), `#tags`, `[[wikilinks]]`, relative links to other notes, and tasks: `- [ ] sweep 📅
+2026-06-20` is also a memory of its own, open until it is ticked. It ignores all of these inside code.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import count
+from itertools import chain
 from posixpath import dirname, normpath
 from posixpath import join as join_path
 from typing import Final, NamedTuple
@@ -19,14 +19,15 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
-from orchestration.ingestion.formats.notebook import Document, Notebook, Section
+from orchestration.ingestion.formats.documents import day_of
+from orchestration.ingestion.formats.foreign import short_name
+from orchestration.ingestion.formats.notebook import Document, Notebook, Section, free_key
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, fault
-from orchestration.ingestion.written_times import parse_time
+from schemas.memory import ResolutionState
 
 FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end in .md")
 MAX_TAGS: Final = 64
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")
@@ -34,6 +35,12 @@ _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
 _FIELD = re.compile(r"([A-Za-z_][\w -]*):(?:\s+(.*))?\Z")
 _ITEM = re.compile(r"\s*-\s+(.+)\Z")
 _COMMENT = re.compile(r"(?<!\s)\s+#\s.*\Z")
+_TASK = re.compile(
+    r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[([ xX/<>-])\][ \t]+(\S.*)|(\S.*[ \t]@(?:due|start|done)(?:\(.*|$)))"
+)
+_MARKS = re.compile(r"\s*(?:[📅⏳🛫✅➕❌⏰🔁🔺⏫🔼🔽⏬🆔⛔]|@\w+(?:\(|$)|[\[(]\w+::)")
+"""What the days and the rank of a task begin with, in Obsidian's plugins and in TaskPaper."""
+_OVER = re.compile("[xX-]")
 _LINK = re.compile(r"\]\(<?([^()<>\s#?]+\.md)(?:#[^()\s]*)?>?(?:\s+\"[^\"\n]*\")?\)", re.IGNORECASE)
 
 # The id of a section is made of its heading, so the rules for headings must not change: an underlined line is no
@@ -51,6 +58,7 @@ class _Block(NamedTuple):
     lines: list[str]
     prose: list[str]
     """The lines without code, in which tags and links are searched."""
+    tasks: list[re.Match[str]]
 
 
 class _Note(NamedTuple):
@@ -98,13 +106,13 @@ def _read_note(reader: Reader, file: File) -> _Note:
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
     given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
     aliases = tuple(dict.fromkeys(name for name in (*given, stem) if name != title))
-    own_date = _date(reader, fields) or _day(stem)
+    own_date = _date(reader, fields) or day_of(stem)
     document = Document(
         path=file.name,
         title=title,
         text=reader.text("\n".join(opening.lines).strip(), f"line {first_line}"),
         date=own_date or file.modified,
-        sections=tuple(_sections(reader, rest)),
+        sections=tuple(_sections(reader, opening, rest)),
         tags=_tags(reader, opening.prose, _given(fields, "tags", "tag")),
         aliases=aliases[:MAX_TAGS],
         dated=own_date is not None,
@@ -128,17 +136,6 @@ def _author(reader: Reader, fields: Mapping[str, Sequence[str]]) -> str | None:
     """Who wrote the note; several names are one text, as a memory has one speaker."""
     names = [name.strip("[]") for name in _given(fields, "author", "authors")]
     return reader.name(", ".join(names), "front matter, author")[:200] if any(names) else None
-
-
-def _day(stem: str) -> datetime | None:
-    """Return the day at the start of a note's name, in UTC; None when there is none."""
-    day = _DAY.match(stem)
-    if day is None:
-        return None
-    try:
-        return parse_time(day[0]).at
-    except ValueError:
-        return None
 
 
 class _FrontMatter(NamedTuple):
@@ -194,16 +191,17 @@ def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, _Block, Sequence[
 def _blocks(body: str, first_line: int) -> list[_Block]:
     """Split a note into the block before its first heading and one block per heading."""
     heading_lines, code_lines = _marked_lines(body)
-    blocks = [_Block(first_line, 0, "", [], [])]
+    blocks = [_Block(first_line, 0, "", [], [], [])]
     for number, line in enumerate(body.split("\n")):
         match = _HEADING.match(line) if number in heading_lines else None
         heading = match[2].rstrip(" \t").rstrip("#").rstrip(" \t") if match else ""
         if match and heading:
-            blocks.append(_Block(first_line + number, len(match[1]), heading, [], []))
+            blocks.append(_Block(first_line + number, len(match[1]), heading, [], [], []))
             continue
         blocks[-1].lines.append(line)
         if number not in code_lines:
             blocks[-1].prose.append(_INLINE_CODE.sub(" ", line))
+            blocks[-1].tasks.extend(filter(None, [_TASK.match(line)]))
     return blocks
 
 
@@ -219,18 +217,23 @@ def _marked_lines(body: str) -> tuple[set[int], set[int]]:
     return headings, code
 
 
-def _sections(reader: Reader, blocks: Sequence[_Block]) -> Iterator[Section]:
+def _sections(reader: Reader, opening: _Block, blocks: Sequence[_Block]) -> Iterator[Section]:
+    """The sections, then the tasks of all blocks: so a section has its key whatever tasks there are."""
     keys: set[str] = set()
     for block in blocks:
         heading = reader.name(block.heading, f"line {block.number}, heading")
-        key = next(key for n in count(1) if (key := heading if n == 1 else f"{heading}~{n}") not in keys)
-        keys.add(key)
         yield Section(
-            key=key,
+            key=free_key(heading, keys),
             heading=heading,
             text=reader.text("\n".join(block.lines).strip(), f"line {block.number}, section {heading}"),
             tags=_tags(reader, _prose_of(block)),
         )
+    for task in chain.from_iterable(block.tasks for block in (opening, *blocks)):
+        text = (task[2] or task[3]).strip()
+        name = short_name(_MARKS.split(text, 1)[0]) or short_name(text)
+        is_over = _OVER.match(task[1]) if task[1] else "@done" in text
+        state = ResolutionState.RESOLVED if is_over else ResolutionState.IN_PROGRESS
+        yield Section(free_key(name, keys), name, text, _tags(reader, [_INLINE_CODE.sub(" ", text)]), state)
 
 
 def _prose_of(block: _Block) -> list[str]:

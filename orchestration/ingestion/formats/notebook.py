@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
 from orchestration.ingestion.episodes import build_link, valid_at_field
 from schemas.commands import Command, Relate, Remember
-from schemas.memory import Source
+from schemas.memory import ResolutionState, Source
 
 WHOLE: Final = "keep the note whole"
 REFERENCES: Final = "keep what refers to what"
@@ -31,14 +31,22 @@ def content_of(text: str, sections: Iterable[tuple[str, str]]) -> tuple[str, ...
     return (text, *chain.from_iterable(sorted(sections)))
 
 
+def free_key(heading: str, keys: set[str]) -> str:
+    """The key of a section: its heading, with a number where that is taken. Adds it to `keys`."""
+    key = next(key for n in count(1) if (key := heading if n == 1 else f"{heading}~{n}") not in keys)
+    keys.add(key)
+    return key
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The text under one heading. `key` is unique in its document."""
+    """The text under one heading, or a task. `key` is unique in its document; `state` is that of a task."""
 
     key: str
     heading: str
     text: str
     tags: tuple[str, ...] = ()
+    state: ResolutionState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +106,7 @@ class Notebook:
 
     @property
     def size(self) -> int:
-        return sum(
-            1 + 2 * len(document.sections) + max(0, len(document.sections) - 1) + len(document.mentions)
-            for document in self.documents
-        )
+        return sum(1 for _ in self._commands())
 
     def shared(self) -> frozenset[str]:
         return frozenset()
@@ -128,7 +133,8 @@ class Notebook:
                 yield Part(document, self._section(document, section))
                 ends = (self.memory_id(document.path, section.key), "PART_OF", self.memory_id(document.path))
                 yield Part(document, build_link(self, *ends, goal=WHOLE, time=document.date))
-            for first, second in pairwise(document.sections):
+            headed = (section for section in document.sections if section.state is None)
+            for first, second in pairwise(headed):
                 former, latter = (self.memory_id(document.path, one.key) for one in (first, second))
                 yield Part(document, build_link(self, former, "NEXT", latter, goal=WHOLE, time=document.date))
         for document in self.documents:
@@ -160,6 +166,7 @@ class Notebook:
             name=section.heading,
             description=section.text,
             tags=section.tags,
+            **({} if section.state is None else {"resolution_state": section.state}),
         )
 
     def _remember(self, document: Document, **content: Any) -> Remember:

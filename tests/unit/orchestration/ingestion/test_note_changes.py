@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section
 from orchestration.ingestion.note_changes import Keeping, NotebookPlan, plan_notebook
 from orchestration.ingestion.note_matching import Shelf, match_documents
 from schemas.commands import Correct, Remember, Retract, Supersede
-from schemas.temporal import to_instant
+from schemas.memory import ResolutionState
+from schemas.temporal import END_OF_TIME, to_instant
+from substrate.store.notes import NoteLink
 from tests.unit.orchestration.ingestion.test_note_matching import row
 
 NOW = to_instant(datetime(2024, 6, 1, tzinfo=UTC))
@@ -57,6 +60,26 @@ def test_a_note_that_is_dated_anew_is_corrected_and_not_superseded() -> None:
     (change,) = plan(holding("text"), Document("0.md", "0", "text", MAY)).changes
     assert isinstance(change, Correct)
     assert change.valid_at == MAY
+
+
+def test_a_note_that_is_dated_ahead_is_stored_without_its_date_and_stays_so() -> None:
+    ahead = Document("0.md", "0", "text", datetime(2030, 1, 1, tzinfo=UTC))
+    (new,) = plan(Shelf([], {}, {}), ahead).new
+    assert isinstance(new, Remember)
+    assert new.valid_at is None
+    assert plan(holding("text"), ahead).changes == ()
+
+
+def test_a_ticked_task_changes_its_state_alone_from_the_change_of_its_file_on() -> None:
+    task = Section("sweep", "sweep", "sweep", state=ResolutionState.RESOLVED)
+    open_task = row("n:0.md#sweep", "sweep", name="sweep", kind="Note")._replace(resolution_state="in_progress")
+    link = NoteLink("n:0.md#sweep|PART_OF|n:0.md", "n:0.md#sweep", "PART_OF", "n:0.md", 1, END_OF_TIME)
+    shelf = Shelf.of([row("n:0.md", "text", name="0"), open_task], [link], NOW)
+    made = plan(shelf, replace(note(0, "text", modified=MAY), sections=(task,)))
+    (change,) = made.changes
+    assert isinstance(change, Supersede)
+    assert (change.resolution_state, change.description, change.effective_at) == ("resolved", None, MAY)
+    assert made.notes == ("0.md changed: 1 superseded",)
 
 
 def test_a_missing_note_ends_unless_it_could_not_be_read_or_others_were_left_out() -> None:

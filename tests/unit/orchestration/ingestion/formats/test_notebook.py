@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section
 from schemas.commands import Relate, Remember
+from tests.unit.orchestration.ingestion.formats.exports import read_raw
 
 MAY = datetime(2026, 5, 8, tzinfo=UTC)
 
@@ -35,6 +37,12 @@ def notebook(shape: list[tuple[int, list[int]]]) -> Notebook:
             for place, (sections, mentions) in enumerate(shape)
         ),
     )  # fmt: skip
+
+
+def read(text: str) -> tuple[Document, ...]:
+    (notes,) = read_raw("house.md", text.encode()).items
+    assert isinstance(notes, Notebook)
+    return notes.documents
 
 
 @given(documents)
@@ -67,3 +75,38 @@ def test_the_time_of_a_note_that_names_no_date_is_assumed() -> None:
     assert isinstance(undated, Remember)
     assert dated.valid_at == undated.valid_at == MAY
     assert dated.model_fields_set - undated.model_fields_set == {"valid_at"}
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "state"),
+    [
+        ("- [ ] pour the foundation 📅 2026-06-20", "pour the foundation", "in_progress"),
+        ("* [x] buy cement ✅ 2026-03-01", "buy cement", "resolved"),
+        ("    1. [/] dig ⏳ 2026-05-01 🛫 2026-04-01", "dig", "in_progress"),
+        ("> - [-] paint the fence ❌ 2026-02-02", "paint the fence", "resolved"),
+        ("- [ ] order sand [due:: 2026-06-01]", "order sand", "in_progress"),
+        ("- call the mason @due(2026-06-20)", "call the mason", "in_progress"),
+        ("- sign the lease @done(2026-01-03)", "sign the lease", "resolved"),
+        ("- [ ] 📅 2026-06-20", "📅 2026-06-20", "in_progress"),
+    ],
+)
+def test_a_task_is_a_memory_of_its_own_beside_the_text_that_it_stands_in(line: str, name: str, state: str) -> None:
+    (document,) = read(f"## Plan\n{line}\n")
+    plan, task = document.sections
+    assert (plan.heading, plan.text, plan.state) == ("Plan", line.strip(), None)
+    assert (task.heading, task.state) == (name, state)
+    assert line.endswith(task.text)
+
+
+@pytest.mark.parametrize("line", ["- buy cement", "[ ] no list", "- [1] a source", "- []", "- me@done.org"])
+def test_another_line_is_no_task(line: str) -> None:
+    (document,) = read(f"Text.\n{line}\n\n```\n- [ ] code\n```\n")
+    assert document.sections == ()
+
+
+def test_tasks_leave_the_keys_and_the_order_of_sections_as_they_are() -> None:
+    (document,) = read("- [ ] Paint\n- [ ] Paint\n## Paint\nBlue.\n## Wood\nOak.\n")
+    assert [section.key for section in document.sections] == ["Paint", "Wood", "Paint~2", "Paint~3"]
+    links = [one for one in Notebook("n", "ada", (document,)).commands() if isinstance(one, Relate)]
+    following = [(one.source_id, one.target_id) for one in links if one.relation_type == "NEXT"]
+    assert following == [("n:house.md#Paint", "n:house.md#Wood")]
