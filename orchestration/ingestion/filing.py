@@ -1,30 +1,34 @@
-"""Files the notes of a folder: what is new or changed of them is stored, and what is not there any more ends."""
+"""Files notes and rows of tables: what is new or changed of them is stored, and a note that is gone ends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
 
 from orchestration.ingestion import places
+from orchestration.ingestion.arrangement import ahead_note, not_ahead
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.intake import Origin
-from orchestration.ingestion.note_changes import Keeping, NotebookPlan, plan_notebook
+from orchestration.ingestion.note_changes import Keeping, NotebookPlan, changed_fields, plan_notebook
 from orchestration.ingestion.note_matching import (
     Shelf,
     StoredDocument,
     folder_of_content,
+    is_gone,
     is_same_folder,
     match_documents,
 )
 from orchestration.ingestion.storing import Job, Tally, store
-from schemas.commands import Command
-from schemas.memory import Level
+from schemas.commands import ChangeCommand, Command, Correct, Remember, Supersede
+from schemas.memory import Level, Source
+from schemas.temporal import Instant, to_datetime
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import notes
+from substrate.store.notes import NoteRow
 
 
 async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str, ...]:
@@ -36,6 +40,7 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     shelf = await _load(graph, job)
     settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
     unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
+    dates = [document.date for document in notebook.documents]
     plan = plan_notebook(
         settled.notebook,
         settled.matched,
@@ -46,27 +51,7 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     await _store(plan, settled.notebook, job, tally)
     if job.origin is not None and settled.is_own:
         await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
-    return (*settled.notes, *plan.notes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Some commands of a notebook, which share its receipt."""
-
-    id: str
-    citizen_id: str
-    command_id: str
-    entries: tuple[Command, ...]
-
-    @property
-    def size(self) -> int:
-        return len(self.entries)
-
-    def shared(self) -> frozenset[str]:
-        return frozenset()
-
-    def commands(self) -> Iterator[Command]:
-        return iter(self.entries)
+    return (*settled.notes, *plan.notes, *ahead_note(dates, "note", job.now))
 
 
 async def _store(plan: NotebookPlan, notebook: Notebook, job: Job, tally: Tally) -> None:
@@ -75,7 +60,8 @@ async def _store(plan: NotebookPlan, notebook: Notebook, job: Job, tally: Tally)
         tally.counts["duplicates"] += 1
     job.advance(len(plan.unchanged))
     if plan.new:
-        await store(_Part(notebook.id, notebook.citizen_id, notebook.command_id, plan.new), job, tally)
+        new = CommandFile(notebook.id, notebook.citizen_id, plan.new, command_id=notebook.command_id)
+        await store(new, job, tally)
     if plan.changes or plan.links:
         changes = (*plan.changes, *plan.links)
         await store(CommandFile(notebook.id, notebook.citizen_id, changes), job, tally)
@@ -87,6 +73,38 @@ async def _load(graph: Graph, job: Job) -> Shelf:
         return Shelf([], {}, {})
     stored = await notes.read_notes(graph)
     return Shelf.of(stored, await notes.read_note_links(graph, [row.id for row in stored]), job.now)
+
+
+async def file_rows(table: CommandFile, job: Job, tally: Tally) -> tuple[str, ...]:
+    """Store what is new or changed of the rows of a table, and return what is to be said of it.
+
+    Raises what `pipeline.ingest` raises; the same call then stores the rest.
+    """
+    graph = job.deps.graph(graph_name(Level.N1, table.citizen_id))
+    rows = [command for command in table.entries if isinstance(command, Remember)]
+    exists = await job.deps.graphs.for_reading(graph.name)
+    stored = await notes.read_rows(graph, [row.id or "" for row in rows]) if exists else {}
+    filed = [_file_row(row, stored.get(row.id or ""), job.now) for row in rows]
+    known = stored.keys() - {one.id for one in filed if isinstance(one, ChangeCommand)}
+    await store(replace(table, entries=tuple(filed), known=frozenset(known)), job, tally)
+    return ahead_note([row.valid_at for row in rows if row.id not in stored], "row", job.now)
+
+
+def _file_row(command: Remember, stored: NoteRow | None, now: Instant) -> Command:
+    """The command of a row, or the change of its memory when that is stored with another text.
+
+    A row that is dated ahead is a plan, which holds from now on.
+    """
+    is_plan = command.valid_at is not None and not_ahead(command.valid_at, now) is None
+    if stored is None:
+        return command.model_copy(update={"valid_at": None}) if is_plan else command
+    changed = changed_fields(command, stored)
+    if not changed or is_gone(stored, now) or stored.source != Source.INGESTION:
+        return command
+    named = {"citizen_id": command.citizen_id, "id": stored.id, "source": Source.INGESTION}
+    if stored.valid_at > now:
+        return Correct(**named, **changed, valid_at=to_datetime(now))
+    return Supersede(**named, **changed)
 
 
 class _Settled(NamedTuple):

@@ -12,6 +12,7 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion import filing, hearing, places
 from orchestration.ingestion.as_happened import store_as_happened
 from orchestration.ingestion.episodes import Episode
+from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
 from orchestration.ingestion.intake import Origin
@@ -53,6 +54,8 @@ async def ingest(
             await places.note_episode(given.id, item, origin, deps=deps, now=now)
         elif isinstance(item, Notebook):
             notes += await filing.file_notebook(item, job, tally)
+        elif isinstance(item, CommandFile) and item.are_rows:
+            notes += await filing.file_rows(item, job, tally)
         else:
             await store(item, job, tally)
         job.advance(due - job.done)
@@ -85,7 +88,7 @@ async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> In
     blamed_first = sorted(zip(commands, receipts, strict=True), key=lambda pair: pair[1].problem == "not-applied")
     for command, receipt in blamed_first:
         tally.count_command(command)
-        tally.count_receipt(command, receipt, frozenset())
+        tally.count_receipt(command, receipt, frozenset(), now=now)
     return tally.report(resolved.notes, parsed.formats)
 
 

@@ -22,22 +22,25 @@ FORM: Final = Format(
 
 @dataclass(frozen=True, slots=True)
 class CommandFile:
-    """Commands in the order of their file."""
+    """Commands in the order of their file.
+
+    `are_rows`: they are new memories, the rows of a table. `known`: ids of those that are stored and stay.
+    `command_id`: as for an `Ingestible`.
+    """
 
     id: str
     citizen_id: str | None
     entries: tuple[Command, ...]
-
-    @property
-    def command_id(self) -> None:
-        return None
+    are_rows: bool = False
+    known: frozenset[str] = frozenset()
+    command_id: str | None = None
 
     @property
     def size(self) -> int:
         return len(self.entries)
 
     def shared(self) -> frozenset[str]:
-        return frozenset()
+        return self.known
 
     def commands(self) -> Iterator[Command]:
         return iter(self.entries)

@@ -1,7 +1,8 @@
 """`csv`: tables with a header, separated by commas, semicolons, tabs or bars. Pure.
 
 What a column holds is guessed by its name, and said in a note. Rows with a speaker are messages of a conversation;
-other rows are memories.
+other rows are memories. The text of a row names all its columns, whatever was guessed: a date may be a deadline.
+Of messages with a time of day, which a program wrote, it has the words, the title and the tags.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -39,12 +40,13 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "speaker": ("speaker", "role", "sender", "author", "from", "user", "username", "who", "sprecher", "absender",
                 "autor", "von"),
     "id": ("id", "message_id", "message id", "uuid", "key"),
-    "title": ("title", "subject", "name", "titel", "betreff"),
+    "title": ("title", "subject", "name", "task", "titel", "betreff", "aufgabe"),
     "tags": ("tags", "labels", "categories", "schlagworte"),
     "conversation": ("conversation", "conversation_id", "thread", "thread_id", "channel", "chat", "session"),
 }  # fmt: skip
 """The names of columns by what they hold, the likeliest first."""
 _DATE: Final = re.compile(r"(?P<a>\d{1,4})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<c>\d{1,4})(?!\d)")
+_SECONDS: Final = re.compile(r"(?=.{9})\d+\.?\d*")
 _CLOCK: Final = ("time", "zeit", "uhrzeit")
 csv.field_size_limit(64 * MAX_TEXT)  # the module's own limit is 131,072 characters
 
@@ -73,6 +75,17 @@ class _Table:
         """Return the cells that hold nothing known."""
         known = {*self.columns.values(), self.clock}
         return {name: value for name, value in row.cells.items() if name not in known and value.strip()}
+
+    def named(self, row: _Row, left_out: Collection[str] = ()) -> str:
+        """Return the cells of all but these columns, each with the name of its column."""
+        cells = ((name, value.strip()) for name, value in row.cells.items() if name not in left_out)
+        return "\n".join(f"{name}: {value}" for name, value in cells if value)
+
+    @property
+    def has_hours(self) -> bool:
+        """True when a row has a time of day, or seconds since 1970."""
+        times = (self.cell(row, "time") for row in self.rows)
+        return self.clock is not None or any(":" in time or _SECONDS.fullmatch(time) for time in times)
 
 
 def parse(files: FileSet) -> ParsedFiles:
@@ -182,7 +195,7 @@ def _time(reader: Reader, table: _Table, row: _Row) -> datetime | None:
     if not day:
         return None
     place = f"line {row.line}, column {table.columns['time']}"
-    seconds = float(day) if day.replace(".", "", 1).isdecimal() and len(day) >= 9 else None
+    seconds = float(day) if _SECONDS.fullmatch(day) else None
     return reader.moment(f"{_iso(day, table.order)} {clock}".strip() if seconds is None else seconds, place)
 
 
@@ -198,6 +211,10 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
     stem = files.files[0].name.rpartition("/")[2].rpartition(".")[0] or files.name
     seen: Counter[str] = Counter()
     chats: dict[str, list[Said]] = {}
+    bare = {table.columns.get(thing, "") for thing in ("text", "speaker", "id", "conversation")}
+    if table.has_hours:
+        labels = {table.columns.get("title"), table.columns.get("tags")}
+        bare = {name for row in table.rows for name in row.cells.keys() - labels}
     for row in table.rows:
         with reader.item():
             text, speaker = table.cell(row, "text"), table.cell(row, "speaker")
@@ -208,7 +225,7 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
             said = Said(
                 id=reader.name(own_id, f"line {row.line}, id"),
                 speaker=reader.name(speaker, f"line {row.line}, column {table.columns['speaker']}"),
-                text=reader.text(text, f"line {row.line}"),
+                text=reader.text("\n".join(filter(None, (text, table.named(row, bare)))), f"line {row.line}"),
                 time=_time(reader, table, row),
                 extra=reader.extra(table.rest(row), f"line {row.line}"),
             )
@@ -230,37 +247,33 @@ def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
     stem = files.files[0].name.rpartition("/")[2].rpartition(".")[0] or files.name
     seen: Counter[str] = Counter()
     commands: list[Command] = []
+    rows_of = Counter(table.cell(row, "id") for row in table.rows)
     for row in table.rows:
         with reader.item():
             fields = _memory(reader, table, row)
-            own_id = table.cell(row, "id") or _digest(seen, *row.cells.values())
-            memory_id = identifier(f"csv:{stem}:{own_id}")
+            own_id = table.cell(row, "id") if rows_of[table.cell(row, "id")] == 1 else ""
+            memory_id = identifier(f"csv:{stem}:{own_id or _digest(seen, *row.cells.values())}")
             named = {"citizen_id": files.citizen_id, "id": memory_id, "command_id": memory_id}
             commands.append(make_command(FORM, reader.file, f"line {row.line}", {**named, **fields}))
     if not commands:
         reader.fail("", reader.faults[0] if reader.faults else "has no row below its header")
-    item = CommandFile(files.files[0].name, files.citizen_id, tuple(commands))
+    item = CommandFile(files.files[0].name, files.citizen_id, tuple(commands), are_rows=True)
     return ParsedFiles((item,), reader.notes(), tuple(reader.faults))
 
 
 def _memory(reader: Reader, table: _Table, row: _Row) -> dict[str, Any]:
-    """Return the fields of the memory of a row; without a column of texts the row itself is its text."""
-    rest = table.rest(row)
-    text = table.cell(row, "text")
-    if not text:
-        text = "\n".join(f"{name}: {value.strip()}" for name, value in rest.items())
-        rest = {}
+    """Return the fields of the memory of a row. Its text is the whole row, or the text that stands there alone."""
+    text, whole = table.cell(row, "text"), table.named(row)
+    is_alone = whole == f"{table.columns.get('text')}: {text}"
     title = table.cell(row, "title")
     tags = [part.strip(" #") for part in table.cell(row, "tags").replace(";", ",").split(",")]
     time = _time(reader, table, row)
     return {
         "command": "remember",
-        "name": reader.name(title, f"line {row.line}")
-        if title
-        else short_name(text or title) or f"line {row.line}",
-        "description": reader.text(text or title, f"line {row.line}"),
+        "name": reader.name(title, f"line {row.line}") if title else short_name(text or whole),
+        "description": reader.text(text if is_alone else whole, f"line {row.line}"),
         "source": Source.INGESTION,
         "tags": list(filter(None, tags))[:64],
-        "extra": reader.extra(rest, f"line {row.line}"),
+        "extra": reader.extra(table.rest(row) if text else {}, f"line {row.line}"),
         **({} if time is None else {"valid_at": time}),
     }

@@ -41,7 +41,11 @@ def test_rows_with_a_speaker_are_messages_of_conversations() -> None:
 
 def test_rows_without_a_speaker_are_memories_in_any_encoding() -> None:
     first, second = memories(read_raw("diary.csv", export("diary.csv"), zone=ZoneInfo("Europe/Berlin")))
-    assert (first.name, first.description) == ("Werft", "Der Rumpf ist geschliffen, 5 € für Papier.")
+    assert first.name == "Werft"
+    assert first.description == (
+        "Datum: 01.03.2025\nTitel: Werft\nNotiz: Der Rumpf ist geschliffen, 5 € für Papier.\n"
+        "Schlagworte: boot, arbeit\nWetter: Regen"
+    )
     assert str(first.valid_at) == "2025-02-28 23:00:00+00:00", (
         "the first of March in Berlin, not the third of January"
     )
@@ -60,14 +64,39 @@ def test_a_table_of_200_columns_keeps_them_all() -> None:
     names = ["text", *(f"c{number}" for number in range(199))]
     raw = "\t".join(names) + "\n" + "\t".join(f"v{number}" for number in range(200)) + "\n"
     (memory,) = memories(read_raw("wide.tsv", raw.encode()))
-    assert memory.description == "v0"
+    assert memory.name == "v0"
+    assert memory.description.splitlines() == ["text: v0", *(f"c{n}: v{n + 1}" for n in range(199))]
     assert memory.extra is not None
     assert len(memory.extra) == 199
 
 
-def test_without_a_column_of_texts_the_row_is_the_text() -> None:
-    (memory,) = memories(read_raw("a.csv", b"plant;height\nbean;2 m\n"))
-    assert memory.description == "plant: bean\nheight: 2 m"
+@pytest.mark.parametrize(
+    ("raw", "name", "text"),
+    [
+        ("plant;height\nbean;2 m\n", "plant: bean height: 2 m", "plant: bean\nheight: 2 m"),
+        ("Due,Thing,Note\n2026-12-01,visa,ask Ada\n", "ask Ada", "Due: 2026-12-01\nThing: visa\nNote: ask Ada"),
+        ("Task,Date,Note\nvisa,2026-12-01,\n", "visa", "Task: visa\nDate: 2026-12-01"),
+        ("id,text,date\n7,visa,\n", "visa", "id: 7\ntext: visa"),
+        ("note,height\nbean,\n", "bean", "bean"),
+    ],
+)
+def test_the_text_of_a_row_names_all_its_columns_unless_one_alone_says_all(raw: str, name: str, text: str) -> None:
+    (memory,) = memories(read_raw("a.csv", raw.encode()))
+    assert (memory.name, memory.description) == (name, text)
+
+
+@pytest.mark.parametrize(
+    ("raw", "line"),
+    [
+        ("from,sent,subject,body,mood\nMira,2026-03-01 10:00,Boat,It leaks.,sad\n", "It leaks.\nsubject: Boat"),
+        ("from,sent,body\nMira,1772359200,It leaks.\n", "It leaks."),
+        ("who,date,note\nMira,2026-12-01,dentist\n", "dentist\ndate: 2026-12-01"),
+        ("author,title,notes,shelf\nMira,Boats,lent,3\n", "lent\ntitle: Boats\nshelf: 3"),
+        ("speaker,text\nMira,hello\n", "hello"),
+    ],
+)
+def test_only_of_the_messages_of_a_program_the_text_leaves_columns_out(raw: str, line: str) -> None:
+    assert lines(read_raw("a.csv", raw.encode())) == [f"Mira: {line}"]
 
 
 def test_a_day_and_a_time_in_two_columns_are_one_moment() -> None:
@@ -85,13 +114,13 @@ def test_the_delimiter_is_the_one_that_separates_most(header: str, delimiter: st
 
 def test_the_delimiter_that_a_spreadsheet_names_counts() -> None:
     (memory,) = memories(read_raw("a.csv", "\ufeffsep=;\r\ntext;mood\r\na, b, c;fine\r\n".encode()))
-    assert memory.description == "a, b, c"
+    assert memory.description == "text: a, b, c\nmood: fine"
 
 
 def test_rows_that_cannot_be_read_are_told_with_their_line() -> None:
     raw = b'text,date\n"two\nlines",2025-01-01\nb,2025-01-02,more\nc,never\nd,2025-01-04\ne'
     parsed = read_raw("a.csv", raw)
-    assert [memory.description for memory in memories(parsed)] == ["two\nlines", "d"]
+    assert [memory.name for memory in memories(parsed)] == ["two lines", "d"]
     told: list[Any] = [fault.partition(": ")[::2] for fault in parsed.faults]
     assert told[0] == ("a.csv, line 4", "has 3 cells for 2 columns")
     assert told[1] == ("a.csv, line 7", "is cut: it has 1 of 2 cells")
