@@ -184,7 +184,11 @@ def assemble(
     bare = {key for key, node in whole.nodes.items() if _is_bare(node)}
     nothing_fits = report.answer is not None and not report.answer.fits
     tiers = consciousness_score.tiers(
-        whole.order, bare, nothing_fits=nothing_fits, instructions=activation.instructions
+        whole.order,
+        bare,
+        nothing_fits=nothing_fits,
+        wished=report.answer is not None and report.answer.wished,
+        instructions=activation.instructions,
     )
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -56,10 +56,14 @@ type NamesGiven = bool | tuple[frozenset[str], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """The patterns of a language: `asked` finds what a question asks for, `given` what a text gives."""
+    """The patterns of a language: `asked` finds what a question asks for, `given` what a text gives.
+
+    `attributes`: sets of stems of which one answers a question for another.
+    """
 
     asked: Mapping[AnswerKind, re.Pattern[str]]
     given: Mapping[AnswerKind, re.Pattern[str]]
+    attributes: Sequence[frozenset[str]]
 
 
 def asked_kind(question: str) -> AskedKind | None:
@@ -99,6 +103,14 @@ def _stems(name: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(normal_text(name))}
 
 
+def same_attribute(root: str, language: str) -> frozenset[str]:
+    """The stems of words that name the same attribute as one with this stem: "flat", "moved" for "live"."""
+    if language not in CODES:
+        return frozenset()
+    found = [each for each in _patterns(language).attributes if root in each]
+    return frozenset[str]().union(*found)
+
+
 @cache
 def _patterns(code: str) -> _Patterns:
     """The patterns of a language. Raises FileNotFoundError for one without a file."""
@@ -115,6 +127,10 @@ def _patterns(code: str) -> _Patterns:
     return _Patterns(
         asked={kind: re.compile(_choice(table["asked"][kind])) for kind in AnswerKind},
         given={kind: re.compile(text) for kind, text in texts.items()},
+        attributes=[
+            frozenset(stem(normal_text(word), code) for word in line.split())
+            for line in table.get("attributes", {}).get("words", ())
+        ],
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from orchestration.question.answer_kind import AskedKind, asked_kind
 from orchestration.question.languages import asking_patterns, single_blanks
-from orchestration.question.requests import Request, read_request
+from orchestration.question.requests import Request, asks, read_request
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
 
@@ -22,7 +22,7 @@ ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
-_ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked")
+_ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked", "wish")
 INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
 """The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
 
@@ -34,7 +34,7 @@ class Question:
     `own`: it is about the asker. `others`: it asks what the other side said, not for its advice now. `broad`: its
     answer is spread over a conversation. `whole`: it asks for a summary, or how something developed, so that the
     words of every speaker count. `orders`: it asks in which order things came up. `asked`: what was
-    asked before. `request`: whether standing
+    asked before. `wishes`: it asks for no fact, but for what there is on something. `request`: whether standing
     instructions of the asker shape the answer.
     `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so. `periods`: those
     that it names; `content`: the question without the phrases that name them, which no text is compared with;
@@ -49,6 +49,7 @@ class Question:
     whole: bool = False
     orders: bool = False
     asked: bool = False
+    wishes: bool = False
     request: Request = Request.NONE
     answer_kind: AskedKind | None = None
     tense: Tense | None = None
@@ -67,7 +68,7 @@ def read_question(text: str, now: datetime) -> Question:
     """
     said = single_blanks(text)
     patterns = asking_patterns(said)
-    own, others, whole, orders, broad, course, asked = (_says(name, said, patterns) for name in _ASKING)
+    own, others, whole, orders, broad, course, asked, wish = (_says(name, said, patterns) for name in _ASKING)
     whole = whole or (course and not orders)
     broad = broad or orders or whole
     times, request = read_times(said, now), read_request(said)
@@ -79,6 +80,7 @@ def read_question(text: str, now: datetime) -> Question:
         whole=whole,
         orders=orders and not whole,
         asked=asked,
+        wishes=wish or not asks(said),
         request=Request.NONE if broad else request,
         answer_kind=asked_kind(said),
         tense=read_tense(said),

@@ -75,6 +75,13 @@ def read_request(text: str) -> Request:
     return Request.SURE if tells else Request.NONE
 
 
+def asks(text: str) -> bool:
+    """Whether one of the sentences of a text is a question."""
+    read = text[:MOST_READ].translate(_APOSTROPHE)
+    patterns = _patterns(question_language(read).code)
+    return any(_asks(part, patterns) for part in _SENTENCE_END.split(read.strip()))
+
+
 def question_language(text: str) -> Language:
     """The language whose function and question words are most frequent; the first of `CODES` when undecided."""
     found = _WORD.findall(text[:MOST_READ].lower())
@@ -88,7 +95,7 @@ def _asks(part: str, patterns: _Patterns) -> bool:
     """Whether a sentence is a question: by its mark, or by its first word."""
     first = _WORD.search(part.lower())
     is_opened = first is not None and first[0].partition("'")[0] in patterns.questions
-    return is_opened or part.rstrip().endswith("?")
+    return is_opened or part.rstrip().endswith(("?", "？"))
 
 
 def _read_question(part: str, patterns: _Patterns) -> Request:

@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
-from orchestration.question.answer_kind import AnswerKind, gives_kind
+from orchestration.question.answer_kind import AnswerKind, gives_kind, same_attribute
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.candidates import Candidate, Candidates
@@ -105,10 +105,14 @@ class Weights:
 
 
 class Answer(NamedTuple):
-    """How well a question is answered: `confidence` in [0, 1]; `fits` is false where the focus stays empty."""
+    """How well a question is answered: `confidence` in [0, 1]; `fits` is false where the focus stays empty.
+
+    `wished`: it asks for no fact, and gets what there is.
+    """
 
     confidence: float
     fits: bool
+    wished: bool = False
 
 
 @cache
@@ -131,12 +135,14 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     embedded = any(hit.likeness is not None for hit in evidence.hits)
     known = embedded and (model, kind) in tables
     weights = tables[model if known else WORDS_ALONE, kind]
-    probability = weights.probability(read_features(evidence))
+    features = read_features(evidence)
+    probability = weights.probability(features)
     question = evidence.question
     within = not question.periods or any(_is_in_time(hit, question) for hit in evidence.hits)
     if question.general and within:
         probability = max(probability, weights.threshold)
-    return Answer(round(probability, 6), probability >= weights.threshold)
+    wished = question.wishes and features["unheard"] < 1.0
+    return Answer(round(probability, 6), wished or probability >= weights.threshold, wished)
 
 
 def gather_evidence(
@@ -208,18 +214,27 @@ class _Fit(NamedTuple):
 def read_features(evidence: Evidence) -> dict[str, float]:
     """Each feature of the evidence by its name in `confidence.toml`; about [−1, 1] each."""
     language, total = word_language(evidence.question.text), sum(evidence.weights.values())
-    fits = [_fit(hit, evidence, language, total) for hit in evidence.hits]
+    others = {root: same_attribute(root, language) for root in evidence.weights}
+    others = {root: alike for root, alike in others.items() if alike}
+    fits = [_fit(hit, evidence, language, total, others=others) for hit in evidence.hits]
     fits.sort(key=lambda fit: -fit.total)
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
-def _fit(hit: Hit, evidence: Evidence, language: str, total: float) -> _Fit:
-    """`total`: the sum of the weights of the question's stems."""
+def _fit(
+    hit: Hit, evidence: Evidence, language: str, total: float, *, others: Mapping[str, frozenset[str]]
+) -> _Fit:
+    """`total`: the sum of the weights of the question's stems. `others`: by stem those of the same attribute."""
     weights, read = evidence.weights, hit.read or ReadText(hit.text)
     held: list[Collection[str]] = []
     # What no part of a text holds no clause of it holds, unless a word is cut at its end.
     if len(read.text) > MOST_READ or count_held(read, weights, language):
         held = [count_held(clause, weights, language) for clause in read.clauses]
+    for root, alike in others.items():
+        if not read.stems(language).isdisjoint(alike):
+            held = held or [()] * len(read.clauses)
+            of_it = [not clause.stems(language).isdisjoint(alike) for clause in read.clauses]
+            held = [{*each, root} if has else each for each, has in zip(held, of_it, strict=True)]
     shares = [_share(each, weights, total) if each else 0.0 for each in held]
     greatest = max(shares, default=0.0)
     return _Fit(

@@ -167,20 +167,24 @@ def tiers(
     bare: Collection[Key] = frozenset(),
     *,
     nothing_fits: bool = False,
+    wished: bool = False,
     instructions: Collection[Key] = frozenset(),
 ) -> tuple[list[Score], list[Score], list[Score]]:
     """Focus, peripheral, background: the next 5, 20 and 50 of the scores at most (003, component 5).
 
-    Only what stands out is in focus: with nothing relevant, it is empty. The memories in `bare` have no text
-    of their own, such as a speaker: they stand in the periphery at best. Where `nothing_fits` the question, only
-    the standing `instructions` that shape the answer are in focus, and the nearest stand in the periphery.
+    Only what stands out is in focus, unless it is `wished` for: with nothing relevant, it is empty. The memories
+    in `bare` have no text of their own, such as a speaker: they stand in the periphery at best. Where
+    `nothing_fits` the question, only the standing `instructions` that shape the answer are in focus, and the nearest
+    stand in the periphery.
     """
     speaking = [score for score in scores if score.key not in bare]
     if nothing_fits:
         speaking = [score for score in speaking if score.key in instructions]
     greatest = max((score.activation for score in speaking), default=0.0)
     focused = 0
-    while focused < min(FOCUS, len(speaking)) and stands_out(speaking[focused], greatest):
+    while focused < min(FOCUS, len(speaking)) and (
+        stands_out(speaking[focused], greatest) or (wished and speaking[focused].activation > 0.0)
+    ):
         focused += 1
     in_focus = {score.key for score in speaking[:focused]}
     rest = [score for score in scores if score.key not in in_focus]
