@@ -106,10 +106,12 @@ class TokenCounts(Frozen):
     """What a stream costs a language model: as it was `sent`, and in each form that carries its memories.
 
     `counter`: `estimate` is one token for every 3.3 bytes; another name is that of the vocabulary that counted
-    what was `sent`. A form that was not sent is always estimated. The compact form has `sent` alone.
+    what was `sent`. A form that was not sent is always estimated. The compact form has `sent` and `text`, which is
+    that of its text, always counted by the vocabulary.
     """
 
     sent: int
+    text: int | None = None
     full: int | None = None
     references: int | None = None
     counter: str = "estimate"

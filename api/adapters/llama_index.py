@@ -24,7 +24,7 @@ from schemas.stream import ActivationTiers, ConsciousnessStream
 from substrate.inference import tokens
 
 _SPEAKING_ROLES: Final = (MessageRole.USER, MessageRole.ASSISTANT)
-TEXT_PARTS: Final = ["activation_tiers", "traversal_graph", "energy", "resolution_patterns", "rules"]
+TEXT_PARTS: Final = ["activation_tiers", "traversal_graph", "resolution_patterns", "rules"]
 """What the text of the memory block is made of."""
 type Client = Substrate | AsyncSubstrate
 
@@ -77,7 +77,7 @@ class SubstrateMemoryBlock(BaseMemoryBlock[str]):
         if last is None:
             return ""
         arguments = {"citizen_id": self.citizen_id, "query_text": last.text, "parts": TEXT_PARTS}
-        stream = _drop_empty(await _call_client(self.client, "retrieve", **arguments))
+        stream = await _call_client(self.client, "retrieve", **arguments)
         text = tell(stream, Budget(self.max_tokens, tokens.counter()), stems_of(last.text)).text
         return text if last.note is None else f"{text}\n\n# Asked\n- {last.note}"
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Self
 
 from orchestration.assembly.budget import Budget
+from orchestration.assembly.compact import Told
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from orchestration.assembly.excerpt import cut_to_room
 from schemas.base import Frozen
@@ -53,7 +54,8 @@ class Noticed(Frozen):
 
 
 class StreamValues(Noticed):
-    """The memories, most active first. `omitted` counts those that did not fit, `degraded` names missing parts.
+    """The memories in the order of the text, which has so many `tokens`. `omitted` counts those that did not fit,
+    `degraded` names missing parts.
 
     `answer_confidence` is the probability that they answer the question; a waking has none. Where `nothing_fits`
     the question they are only the nearest to it.
@@ -66,10 +68,13 @@ class StreamValues(Noticed):
     notes: tuple[str, ...]
     degraded: tuple[Degradation, ...]
     omitted: int
+    tokens: int = 0
 
     @classmethod
-    def of(cls, stream: ConsciousnessStream, nodes: Sequence[ConsciousnessNode]) -> StreamValues:
-        """The values of a stream with these memories of it."""
+    def of(
+        cls, stream: ConsciousnessStream, told: Told, nodes: Sequence[ConsciousnessNode], tokens: int
+    ) -> StreamValues:
+        """The values of a stream with these of the memories told."""
         return cls(
             stream_id=stream.stream_id,
             answer_confidence=stream.answer_confidence,
@@ -77,24 +82,22 @@ class StreamValues(Noticed):
             memories=tuple(map(StreamMemory.of, nodes)),
             notes=stream.notes,
             degraded=stream.degraded,
-            omitted=stream.omitted + len(stream.activation_tiers.ordered()) - len(nodes),
+            omitted=told.omitted + len(told.memories) - len(nodes),
+            tokens=tokens,
         )
 
     @classmethod
     def within(
-        cls,
-        budget: Budget,
-        stream: ConsciousnessStream,
-        nodes: Sequence[ConsciousnessNode],
-        words: Collection[str],
+        cls, budget: Budget, stream: ConsciousnessStream, told: Told, words: Collection[str]
     ) -> StreamValues:
         """The values in at most so many tokens: the last memories are left out, the first is cut if need be."""
+        nodes, tokens = told.memories, budget.count(told.text)
 
         def cost(*shown: ConsciousnessNode) -> int:
-            return budget.count(cls.of(stream, shown).model_dump_json(exclude_none=True))
+            return budget.count(cls.of(stream, told, shown, tokens).model_dump_json(exclude_none=True))
 
         if not nodes:
-            return cls.of(stream, ())
+            return cls.of(stream, told, (), tokens)
         first = cut_to_room(nodes[0], budget.limit, words, cost)
         memories, left = [first], budget.limit - cost(first)
         for node in nodes[1:]:
@@ -102,7 +105,7 @@ class StreamValues(Noticed):
             if left < 0:
                 break
             memories.append(node)
-        return cls.of(stream, memories)
+        return cls.of(stream, told, memories, tokens)
 
 
 class HeardValues(Frozen):

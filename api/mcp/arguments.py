@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from orchestration.assembly.budget import COMPACT_TOKENS
 from schemas.base import (
     AtMost,
     CitizenId,
@@ -28,7 +29,6 @@ from schemas.mind.feedback import MemoryIds
 from schemas.mind.situation import MAX_SITUATION_TOKENS, MOST_STIMULI
 from schemas.temporal import KnownMoment, Moment
 
-MAX_TOKENS: Final = 2000
 WakeMode = Literal[
     "find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns", "auto"
 ]
@@ -70,7 +70,7 @@ class Arguments(Request):
 
 class _StreamArguments(Arguments):
     citizen_id: CitizenArgument
-    max_tokens: MaxTokensArgument = MAX_TOKENS
+    max_tokens: MaxTokensArgument = COMPACT_TOKENS
 
 
 class RecallArguments(_StreamArguments):

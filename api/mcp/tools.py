@@ -40,7 +40,6 @@ from substrate.inference import tokens
 STREAM_PARTS: Final[Sequence[Part]] = (
     "activation_tiers",
     "traversal_graph",
-    "energy",
     "temporal_dissonances",
     "resolution_patterns",
     "offers",
@@ -267,7 +266,7 @@ def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why:
     told = tell(stream, room, words, ids=True)
     if why is not None:
         stream = stream.model_copy(update={"notes": (why, *stream.notes)})
-    values = answers.StreamValues.within(Budget(most, count), stream, told.memories, words)
+    values = answers.StreamValues.within(Budget(most, count), stream, told, words)
     return ToolAnswer(fence(before + told.text), values)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode
+
+COMPACT_TOKENS: Final = 1500
+"""The most tokens of a compact text, and of an answer to `recall` and `wake`, where none are named."""
 
 
 class Budget(NamedTuple):

@@ -1,17 +1,17 @@
-"""A stream as text for a prompt: when, who, what, and why it is shown (`form=compact`). Pure."""
+"""A stream as text for a prompt: when, who and what (`form=compact`). Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain, repeat, zip_longest
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.assembly.budget import Budget
 from orchestration.assembly.displayed_text import attribution, one_line
-from orchestration.assembly.excerpt import cut_to_room
+from orchestration.assembly.excerpt import cut_to_room, shares_words
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import GraphEdge, ResolutionPattern, TemporalDissonance, TraversalPath
 from schemas.temporal import long_date
@@ -22,7 +22,7 @@ NOTHING_FITS: Final = "Nothing fits the question. The nearest"
 """The heading of the periphery where nothing fits the question."""
 FOCUS, PERIPHERAL, BACKGROUND = "In focus", "Peripheral", "In the background"
 LINKS, PATHS, PATTERNS = "Links in focus", "Paths of thought", "Ways out of a blockage"
-RULES, ENERGY, CHANGES = "Rules", "Energy", "Beliefs that changed"
+RULES, CHANGES = "Rules", "Beliefs that changed"
 OFFERS, MISSING = "Could be done", "Missing"
 _HEADINGS: Final = (
     FOCUS,
@@ -33,7 +33,6 @@ _HEADINGS: Final = (
     PATHS,
     PATTERNS,
     RULES,
-    ENERGY,
     CHANGES,
     OFFERS,
     MISSING,
@@ -41,7 +40,7 @@ _HEADINGS: Final = (
 """The headings in their order."""
 MEMORY_HEADINGS: Final = (FOCUS, PERIPHERAL, NOTHING_FITS, BACKGROUND)
 REST_SHARE: Final = 0.2
-"""The share of the tokens that is kept for what is not a memory."""
+"""The largest share of the tokens that is kept for what is not a memory."""
 MAX_PATHS, MAX_PATTERNS, MAX_RULES = 3, 3, 5
 BESIDE: Final = " (beside it: "
 """Begins what a way out is told with where there is room."""
@@ -54,10 +53,11 @@ _day = lru_cache(maxsize=4096)(long_date)
 
 
 class Told(NamedTuple):
-    """A stream as text, and the memories that it tells: those that had to be cut as they were cut."""
+    """A stream as text, the memories that it tells, cut where they had to be, and how many did not fit."""
 
     text: str
     memories: tuple[ConsciousnessNode, ...]
+    omitted: int
 
 
 def compact(stream: ConsciousnessStream, *, ids: bool = False) -> str:
@@ -69,38 +69,43 @@ def tell(
     stream: ConsciousnessStream, budget: Budget | None = None, words: Collection[str] = (), *, ids: bool = False
 ) -> Told:
     """The memories by tier, one line each; the links among those in focus; paths of thought, ways out of a
-    blockage, rules, energy; the beliefs that changed; the offers.
+    blockage, rules; the beliefs that changed; the offers.
 
-    Each line is `- [day it became true] speaker or name: text (why it is shown; whose word; state; emotions)`;
-    with `ids` also the id of the memory, for a reader who may change it. Of a long text the passage that answers
-    is shown, with its place. Line breaks within a text become spaces, so that one line is one memory, and
-    invisible characters are left out. The last block says what is missing. The same stream gives the same text.
+    Each line is `- [day it became true] speaker or name: text (state; emotions)`. What a reader must not take for
+    the citizen's own present word says whose it is, until when it held, who contests it. With `ids` it has the id
+    of the memory, for a reader who may change it. Of a long text the passage that answers is shown, with its
+    place; a name that begins its text is not said twice. Line breaks within a text become spaces, so that one line
+    is one memory, and invisible characters are left out. The last block says what is missing. The same stream
+    gives the same text.
+
+    A name without a text tells nothing, and is left out. So is a shared memory without the `words`, the stems of
+    the question; in focus it stands behind the others. To a citizen without a life of its own all are told.
 
     Within a `budget` the first memory is always told, whole if it fits alone. A fifth is kept for what is not
-    a memory. The others follow in their order, each whole, until one does not fit: it is cut to the part with
-    most of the `words`, and ends the list. Which memories are told depends on nothing else.
+    a memory, or as much as there is of it. The others follow in their order, each whole, until one does not fit:
+    it is cut to the part with most of the `words`, and ends the list. Which memories are told depends on nothing
+    else.
     """
     page = _Page(None if budget is None else budget)
-    places = list(_places(stream))
+    places = _places(stream, words)
     page.reserve(MISSING, f"{len(places)} memories did not fit")
     for line in _degraded_lines(stream):
         page.insist(MISSING, line)
         page.reserve(MISSING, line)
-    memories = _tell_memories(page, places, stream.entities, words, ids=ids)
+    keep = page.share(_rest(stream, [node for _, node in places], ids=ids))
+    memories = _tell_memories(page, places, words, keep=keep, ids=ids)
     if not places:
         page.begin(NO_MEMORIES)
-    _tell_rest(page, stream, memories, ids=ids)
-    text = page.text(_omitted_line(stream, places, memories))
+    for heading, line in _rest(stream, memories, ids=ids):
+        if not page.add(heading, line) and heading == PATTERNS:
+            page.add(heading, line.partition(BESIDE)[0])
+    every = stream.omitted + len(places)
+    text = page.text(every - len(memories))
     while page.exceeds(text) and (dropped := page.drop_last()) is not None:
         if dropped in MEMORY_HEADINGS:
             memories.pop()
-        text = page.text(_omitted_line(stream, places, memories))
-    return Told(text, tuple(memories))
-
-
-def _omitted_line(stream: ConsciousnessStream, places: Sequence[Any], memories: Sequence[Any]) -> str | None:
-    omitted = stream.omitted + len(places) - len(memories)
-    return f"{omitted} {'memory' if omitted == 1 else 'memories'} did not fit" if omitted else None
+        text = page.text(every - len(memories))
+    return Told(text, tuple(memories), every - len(memories))
 
 
 class _Page:
@@ -149,13 +154,23 @@ class _Page:
         """Keep room for a line."""
         self.left -= self.cost(heading, line)
 
+    def share(self, lines: Iterable[tuple[str, str]]) -> int:
+        """The tokens to keep for lines under their headings: about what they take, at most their share."""
+        most, used = int(self.left * REST_SHARE), 0
+        for heading, line in lines:
+            used += self.cost(heading, line)
+            if used >= most:
+                return most
+        return used
+
     def begin(self, line: str) -> None:
         """The line that stands before all blocks."""
         self._first = line
 
-    def text(self, omitted: str | None) -> str:
-        """All lines; `omitted` is the last one."""
-        lines = {**self._blocks, MISSING: [*self._blocks.get(MISSING, ()), *([omitted] if omitted else ())]}
+    def text(self, omitted: int) -> str:
+        """All lines; the last one tells how many memories were `omitted`."""
+        last = [f"{omitted} {'memory' if omitted == 1 else 'memories'} did not fit"] if omitted else []
+        lines = {**self._blocks, MISSING: [*self._blocks.get(MISSING, ()), *last]}
         order = sorted((name for name in lines if lines[name]), key=_HEADINGS.index)
         blocks = [_block(name, lines[name]) for name in order]
         return "\n\n".join(filter(None, (self._first, *blocks)))
@@ -165,32 +180,45 @@ def _block(heading: str, lines: Iterable[str]) -> str:
     return "\n".join((f"# {heading}", *(f"- {line}" for line in lines)))
 
 
-def _places(stream: ConsciousnessStream) -> Iterator[tuple[str, ConsciousnessNode]]:
-    """Each memory of the tiers with the heading that it stands under."""
+def is_bare(node: ConsciousnessNode) -> bool:
+    """True for a memory without a text of its own: a session, a person of whom only the name is known."""
+    if node.node_type == "Session":
+        return True
+    is_name = node.node_type == "Person" or node.source is Source.INGESTION
+    return is_name and not node.speaker and not node.description.strip()
+
+
+def _places(stream: ConsciousnessStream, words: Collection[str]) -> list[tuple[str, ConsciousnessNode]]:
+    """Each memory that is to be told with the heading that it stands under, in the order of the telling."""
     tiers = stream.activation_tiers
-    peripheral = NOTHING_FITS if stream.nothing_fits else PERIPHERAL
-    for heading, nodes in ((FOCUS, tiers.focus), (peripheral, tiers.peripheral), (BACKGROUND, tiers.background)):
-        for node in nodes:
-            yield heading, node
+    has_own = any(node.level is Level.N1 and not is_bare(node) for node in tiers.ordered())
+
+    def is_foreign(node: ConsciousnessNode) -> bool:
+        return has_own and node.level is not Level.N1 and not shares_words(node, words)
+
+    nearest = NOTHING_FITS if stream.nothing_fits else PERIPHERAL
+    placed = [(FOCUS, node) for node in sorted(tiers.focus, key=is_foreign)]
+    placed += [(nearest, node) for node in tiers.peripheral if not is_foreign(node)]
+    placed += [(BACKGROUND, node) for node in tiers.background if not is_foreign(node)]
+    return [(heading, node) for heading, node in placed if not is_bare(node)]
 
 
 def _tell_memories(
     page: _Page,
     places: Sequence[tuple[str, ConsciousnessNode]],
-    entities: Sequence[str],
     words: Collection[str],
     *,
+    keep: int,
     ids: bool,
 ) -> list[ConsciousnessNode]:
-    """Add the memories that fit, and return them. The first is always there."""
+    """Add the memories that fit beside what is kept, and return them. The first is always there."""
     told: list[ConsciousnessNode] = []
-    keep = int(page.left * REST_SHARE)
     for heading, node in places:
-        if page.add(heading, _memory_line(node, entities, ids=ids), keep=keep if told else 0):
+        if page.add(heading, _memory_line(node, ids=ids), keep=keep if told else 0):
             told.append(node)
             continue
-        cut = cut_to_room(node, page.left - keep, words, partial(_line_cost, page, heading, entities, ids=ids))
-        line = _memory_line(cut, entities, ids=ids)
+        cut = cut_to_room(node, page.left - keep, words, partial(_line_cost, page, heading, ids=ids))
+        line = _memory_line(cut, ids=ids)
         if told and not page.add(heading, line, keep=keep):
             break
         if not told:
@@ -201,18 +229,17 @@ def _tell_memories(
     return told
 
 
-def _line_cost(page: _Page, heading: str, entities: Sequence[str], node: ConsciousnessNode, *, ids: bool) -> int:
-    return page.cost(heading, _memory_line(node, entities, ids=ids))
+def _line_cost(page: _Page, heading: str, node: ConsciousnessNode, *, ids: bool) -> int:
+    return page.cost(heading, _memory_line(node, ids=ids))
 
 
-def _tell_rest(
-    page: _Page, stream: ConsciousnessStream, memories: Sequence[ConsciousnessNode], *, ids: bool
-) -> None:
-    """What is not a memory, in rounds: the first of each kind, then the second of each."""
+def _rest(
+    stream: ConsciousnessStream, memories: Sequence[ConsciousnessNode], *, ids: bool
+) -> Iterator[tuple[str, str]]:
+    """What is told beside these memories, in rounds: the first of each kind, then the second of each."""
     shown = {(node.graph_key, node.node_id) for node in memories}
     changes = [one for one in stream.temporal_dissonances if (one.graph_key, one.node_id) in shown]
     kinds: list[tuple[str, Iterable[str]]] = [
-        (ENERGY, _energy_lines(stream)),
         (RULES, [f"{one_line(rule.rule)} ({rule.severity})" for rule in stream.rules[:MAX_RULES]]),
         (PATHS, map(_path_line, stream.traversal_graph.suggested_paths[:MAX_PATHS])),
         (PATTERNS, map(_pattern_line, stream.resolution_patterns[:MAX_PATTERNS])),
@@ -221,19 +248,7 @@ def _tell_rest(
         (LINKS, _link_lines(stream, shown)),
     ]
     rounds = zip_longest(*(zip(repeat(heading), lines, strict=False) for heading, lines in kinds))
-    for heading, line in filter(None, chain.from_iterable(rounds)):
-        if not page.add(heading, one_line(line)) and heading == PATTERNS:
-            page.add(heading, one_line(line.partition(BESIDE)[0]))
-
-
-def _energy_lines(stream: ConsciousnessStream) -> Iterator[str]:
-    """The energy of the citizen, and how much of it the stream might give back."""
-    if stream.citizen_energy is None and not stream.energy_feedback_potential:
-        return
-    back = f"these memories may give back {stream.energy_feedback_potential:.2g}"
-    relative = f"{stream.relative_potential:.2g} of the most that their links could"
-    now = [] if stream.citizen_energy is None else [f"{stream.citizen_energy:.2g} now"]
-    yield "; ".join((*now, f"{back}, {relative}") if stream.energy_feedback_potential else now)
+    return ((heading, one_line(line)) for heading, line in filter(None, chain.from_iterable(rounds)))
 
 
 def _path_line(path: TraversalPath) -> str:
@@ -245,9 +260,9 @@ def _pattern_line(pattern: ResolutionPattern) -> str:
     return f"{pattern.blockage} → resolved by → {pattern.resolution}{steps}"
 
 
-def _memory_line(node: ConsciousnessNode, entities: Sequence[str], *, ids: bool) -> str:
+def _memory_line(node: ConsciousnessNode, *, ids: bool) -> str:
     name, text = one_line(node.speaker or node.name), one_line(node.description)
-    remarks = [_reason_shown(node, entities), _place(node), _shared_by(node), attribution(node)]
+    remarks = [_place(node), _shared_by(node), _whose(node)]
     if node.resolution_state is not None:
         remarks.append(STATE_NAMES[node.resolution_state].lower())
     remarks += [
@@ -256,7 +271,17 @@ def _memory_line(node: ConsciousnessNode, entities: Sequence[str], *, ids: bool)
         *_contests(node),
         f"id {node.node_id}" if ids else "",
     ]
-    return f"[{_day(node.valid_at)}] {name}{': ' if text else ''}{text} ({_joined(remarks)})"
+    if not node.speaker and text.startswith(name.removesuffix("…")):
+        name = ""
+    told, remark = ": ".join(filter(None, (name, text))), _joined(remarks)
+    return f"[{_day(node.valid_at)}] {told}{f' ({remark})' if remark else ''}"
+
+
+def _whose(node: ConsciousnessNode) -> str:
+    """Whose word it is, unless it is the citizen's own, or that of a speaker who is named."""
+    spoken = node.source is Source.INGESTION and node.speaker
+    is_usual = node.level is Level.N1 and (spoken or node.source is Source.CITIZEN)
+    return "" if is_usual else attribution(node)
 
 
 def _shared_by(node: ConsciousnessNode) -> str:
@@ -272,12 +297,6 @@ def _place(node: ConsciousnessNode) -> str:
 
 def _joined(remarks: Iterable[str]) -> str:
     return "; ".join(remark for remark in remarks if remark)
-
-
-def _reason_shown(node: ConsciousnessNode, entities: Sequence[str]) -> str:
-    if node.name in entities and not node.speaker:
-        return "named"
-    return "found by likeness" if node.retrieval_source.endswith("vector") else "found over links"
 
 
 def _emotions(vector: Mapping[str, float] | None) -> str:

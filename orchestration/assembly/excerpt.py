@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from schemas.memory import ConsciousnessNode, Passage
-from substrate.text import query_words, stem
+from substrate.text import flat_text, query_words, stem
 
 _WORD: Final = re.compile(r"\w+")
 _STEPS: Final = 24
@@ -21,6 +21,12 @@ LEAST_PART: Final = 40
 def stems_of(question: str) -> frozenset[str]:
     """The stems of the words of a question that say something."""
     return frozenset(map(stem, query_words(question)))
+
+
+def shares_words(node: ConsciousnessNode, stems: Collection[str]) -> bool:
+    """Whether its name and its text have two words of these stems, or the only one; not where there is none."""
+    found = set(stems).intersection(map(stem, flat_text(f"{node.name} {node.description}").split()))
+    return len(found) >= min(2, len(stems)) > 0
 
 
 def excerpt(node: ConsciousnessNode, most: int, words: Collection[str]) -> ConsciousnessNode:
@@ -71,7 +77,8 @@ def best_part(text: str, most: int, words: Collection[str]) -> tuple[int, int]:
     ]
 
     def worth(start: int) -> tuple[int, int]:
-        inside = Counter(text[a:b].lower() for a, b in found if start <= a and b <= start + most)
+        end = start + most if start + most >= len(text) else start + most - most // 4  # what they ask for follows
+        inside = Counter(text[a:b].lower() for a, b in found if start <= a and b <= end)
         return len(inside), -start
 
     start = _word_start(text, max(starts, key=worth))

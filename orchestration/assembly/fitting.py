@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
-from orchestration.assembly.budget import Budget
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget
 from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import cut_to_room, without_field
 from orchestration.assembly.sent_form import (
@@ -38,6 +38,7 @@ from schemas.responses import Intended
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
 from schemas.stream_forms import all_links, all_memories, graph_node, moments_of, reference
 from schemas.stream_parts import GraphNode
+from substrate.inference import tokens
 
 OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""
@@ -66,13 +67,13 @@ def fit(
 ) -> ConsciousnessStream:
     """The stream with as many of its memories as fit when it is sent, and the text of the compact form.
 
+    That text has `COMPACT_TOKENS` at most where there is no budget; the memories are those that it tells.
     In which sections each of them stands is decided when it is sent.
     `words`: the stems of the question; a memory that must be cut keeps the part with most of them.
     """
     if form == "compact":
-        told = tell(stream, budget, words)
-        shown = stream if budget is None else reduced(stream, told.memories)
-        return shown.model_copy(update={"text": told.text})
+        told = tell(stream, budget or Budget(COMPACT_TOKENS, tokens.counter()), words)
+        return reduced(stream, told.memories).model_copy(update={"text": told.text, "omitted": told.omitted})
     if budget is None:
         return stream
     sections = sections_of(form, parts)

@@ -345,7 +345,7 @@ def _estimate(
     size, of_token = len(body), bytes_per_token(body)
     sent = estimate_tokens(size, of_token)
     if form == "compact":
-        return TokenCounts(sent=sent)
+        return TokenCounts(sent=sent, text=tokens.counter()(stream.text or ""))
     saved = _saved(stream, wanted, rows)
     if form == "full":
         return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))

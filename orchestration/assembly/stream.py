@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
+from orchestration.assembly.compact import is_bare
 from orchestration.assembly.options import StreamOptions
 from orchestration.metadata_enrichment import NO_CONTESTS, Contests, enrich_links, enrich_memories
 from orchestration.mind import energy
@@ -29,7 +30,6 @@ from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,
     Level,
-    Source,
     describe_unreadable,
     level_of,
 )
@@ -181,7 +181,7 @@ def assemble(
     kept = KeptValues()
     selected = _selected_content(selection, candidates, activation, report, explain=options.explain, kept=kept)
     whole = _accepted_content(options, selected, candidates, kept)
-    bare = {key for key, node in whole.nodes.items() if _is_bare(node)}
+    bare = {key for key, node in whole.nodes.items() if is_bare(node)}
     nothing_fits = report.answer is not None and not report.answer.fits
     tiers = consciousness_score.tiers(
         whole.order,
@@ -241,14 +241,6 @@ def _overtaken(
     for earlier, later in activation.held_before.items():
         if earlier in content.nodes and later in content.nodes:
             yield content.nodes[earlier], content.nodes[later]
-
-
-def _is_bare(node: ConsciousnessNode) -> bool:
-    """True for a memory without a text of its own: a session, a person of whom only the name is known."""
-    if node.node_type == "Session":
-        return True
-    is_name = node.node_type == "Person" or node.source is Source.INGESTION
-    return is_name and not node.speaker and not node.description.strip()
 
 
 def _selected_content(

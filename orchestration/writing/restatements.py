@@ -28,7 +28,8 @@ from substrate.text import words
 
 MOST_SPLITS: Final = 3
 """How many colons of a text are tried as the end of a name, as in `Ada: text`."""
-_SHOWN: Final = re.compile(r"(?:[-*] )?\[[^\]]*\] (?P<text>.*) \(.*\)", re.DOTALL)
+_SHOWN: Final = re.compile(r"(?:[-*] )?\[[^\]]*\] ")
+"""Begins a line of the compact form."""
 _NO_WRITER: Final = {"source": None, "author": None}
 
 
@@ -55,17 +56,21 @@ def readings(command: Remember) -> dict[int, Reading]:
 
 def _readings(text: str) -> Iterator[Reading]:
     yield Reading(_normal(text), None)
-    # Without the test for ")" the expression would backtrack over every bracket of a long text.
-    shown = _SHOWN.fullmatch(text) if text.endswith(")") else None
-    bare = shown["text"] if shown else text
-    if shown:
-        yield Reading(_normal(bare), None)
+    shown = _SHOWN.match(text)
+    yield from _named_readings(text[shown.end() :] if shown else text)
+    if shown and text.endswith(")"):  # with a remark
+        yield from _named_readings(text[shown.end() : text.rfind(" (")])
+
+
+def _named_readings(text: str) -> Iterator[Reading]:
+    """The text, alone and with a name in front."""
+    yield Reading(_normal(text), None)
     place = 0
     for _ in range(MOST_SPLITS):
-        place = bare.find(": ", place) + 2
+        place = text.find(": ", place) + 2
         if place < 2:
             return
-        yield Reading(_normal(bare[place:]), _normal(bare[: place - 2]))
+        yield Reading(_normal(text[place:]), _normal(text[: place - 2]))
 
 
 def _normal(text: str) -> str:

@@ -127,7 +127,9 @@ def fields_of(question: Question) -> dict[str, str]:
 
 def answer_in(stream: Mapping[str, Any]) -> Answer:
     tiers = stream["activation_tiers"]
-    every = [memory for tier in ("focus", "peripheral", "background") for memory in tiers[tier]]
+    found = [memory for tier in ("focus", "peripheral", "background") for memory in tiers[tier]]
+    # A session and a mere name are no memories that a model is told.
+    every = [memory for memory in found if memory["node_type"] != "Session" and memory["description"]]
     return Answer(
         tuple(memory["description"] for memory in every),
         stream["nothing_fits"],

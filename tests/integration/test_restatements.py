@@ -42,7 +42,9 @@ async def memories(deps: Deps, citizen: str) -> int:
         TEXT,
         TEXT.upper().replace(",", " -"),
         f"harbour news: {TEXT}",
-        f"- [1 January 2026] harbour news: {TEXT} (found by likeness; resolved; joy 0.5)",
+        f"- [1 January 2026] harbour news: {TEXT}",
+        f"- [1 January 2026] harbour news: {TEXT} (resolved; joy 0.5; id m_1)",
+        f"[1 January 2026] {TEXT} (id m_1)",
     ],
 )
 async def test_a_text_that_a_memory_already_has_is_not_stored_again(

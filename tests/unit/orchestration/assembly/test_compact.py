@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.compact import NO_MEMORIES, compact
+from orchestration.assembly.compact import NO_MEMORIES, compact, tell
+from orchestration.assembly.excerpt import stems_of
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.traversal.graph import graph_edges
 from orchestration.traversal.probability import NO_STATE
@@ -26,6 +28,7 @@ from schemas.validation import MetadataValidationReport
 from tests.builders import a_node, a_relationship
 
 DAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+CONTEST = {"by": "kai", "reason": "It is blue.", "statement_id": "s", "link_id": "l", "since": DAY}
 
 
 def stream(tiers: ActivationTiers, **fields: Any) -> ConsciousnessStream:
@@ -49,7 +52,7 @@ def stream(tiers: ActivationTiers, **fields: Any) -> ConsciousnessStream:
 
 
 def line(**fields: Any) -> str:
-    text = compact(stream(ActivationTiers(focus=(a_node(valid_at=DAY, **fields),)), entities=["Caroline"]))
+    text = compact(stream(ActivationTiers(focus=(a_node(valid_at=DAY, **fields),))))
     return text.splitlines()[1]
 
 
@@ -58,32 +61,35 @@ def line(**fields: Any) -> str:
     [
         (
             {"name": "D1:3", "speaker": "Caroline", "description": "I went to the harbour."},
-            "- [8 May 2023] Caroline: I went to the harbour. (found over links; own word)",
+            "- [8 May 2023] Caroline: I went to the harbour.",
         ),
         (
             {"name": "Harbour", "description": "Where the boats are.", "retrieval_source": "N1_vector"},
-            "- [8 May 2023] Harbour: Where the boats are. (found by likeness; own word)",
+            "- [8 May 2023] Harbour: Where the boats are.",
         ),
-        ({"name": "Caroline", "level": "N2"}, "- [8 May 2023] Caroline (named; collective; a citizen's word)"),
+        (
+            {"name": "Where the boats…", "description": "Where the boats are."},
+            "- [8 May 2023] Where the boats are.",
+        ),
         (
             {
                 "name": "schema",
                 "resolution_state": "in_progress",
                 "emotion_vector": {"drive": 0.85, "fear": 0.0, "calm": 0.2, "joy": 0.85, "awe": 0.1},
             },
-            "- [8 May 2023] schema (found over links; own word; in progress; drive 0.85, joy 0.85, calm 0.2)",
+            "- [8 May 2023] schema (in progress; drive 0.85, joy 0.85, calm 0.2)",
         ),
         (
             {"name": "old", "invalid_at": DAY + timedelta(days=1), "invalidation_reason": "reality_changed"},
-            "- [8 May 2023] old (found over links; own word; true until 9 May 2023; the world changed)",
+            "- [8 May 2023] old (true until 9 May 2023; the world changed)",
         ),
         (
             {"name": "wrong", "expired_at": DAY + timedelta(days=2), "invalidation_reason": "discovered_false"},
-            "- [8 May 2023] wrong (found over links; own word; believed until 10 May 2023; found to be false)",
+            "- [8 May 2023] wrong (believed until 10 May 2023; found to be false)",
         ),
         (
             {"name": "two\nlines", "description": 'one \r\n\r\n and\u2028another; "quoted" # & <kept>'},
-            '- [8 May 2023] two lines: one and another; "quoted" # & <kept> (found over links; own word)',
+            '- [8 May 2023] two lines: one and another; "quoted" # & <kept>',
         ),
     ],
 )
@@ -91,11 +97,95 @@ def test_a_memory_is_one_line(fields: dict[str, Any], expected: str) -> None:
     assert line(**fields) == expected
 
 
+@pytest.mark.parametrize(
+    ("fields", "mark"),
+    [
+        ({"source": "citizen"}, ""),
+        ({"source": "ingestion", "speaker": "Kai"}, ""),
+        ({"source": "ingestion"}, " (ingested)"),
+        ({"source": "tool"}, " (a tool's word)"),
+        ({"source": "tool", "speaker": "Kai"}, " (a tool's word)"),
+        ({"source": "upkeep"}, " (upkeep's word)"),
+        ({"source": "system"}, " (the system's word)"),
+        ({"level": "N2", "author": "kai"}, " (collective; kai's word)"),
+        ({"level": "N2", "collective": "atlas"}, " (collective atlas; a citizen's word)"),
+        ({"level": "N3", "source": "ingestion", "speaker": "Kai"}, " (ecosystem; ingested)"),
+        (
+            {"level": "N2", "contested": [CONTEST]},
+            " (collective; a citizen's word; contested by kai: It is blue.)",
+        ),
+    ],
+)
+def test_what_is_not_the_citizens_own_present_word_says_so_and_nothing_else_does(
+    fields: dict[str, Any], mark: str
+) -> None:
+    name = fields.get("speaker", "Boat")
+    assert (
+        line(name="Boat", description="The boat is red.", **fields)
+        == f"- [8 May 2023] {name}: The boat is red.{mark}"
+    )
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {"node_type": "Person", "name": "Ann"},
+        {"node_type": "Session", "name": "session 1: boats", "source": "ingestion"},
+        {"node_type": "Place", "name": "Bergen", "source": "ingestion"},
+    ],
+)
+def test_a_name_without_a_text_is_not_told_and_does_not_count_as_missing(empty: dict[str, Any]) -> None:
+    tiers = ActivationTiers(focus=(a_node(valid_at=DAY, name="Tea"),), peripheral=(a_node(valid_at=DAY, **empty),))
+    assert compact(stream(tiers)) == "# In focus\n- [8 May 2023] Tea"
+    described = {**empty, "node_type": "Person", "description": "She rows."}
+    assert "She rows." in compact(stream(ActivationTiers(peripheral=(a_node(valid_at=DAY, **described),))))
+
+
+SHARED = {
+    name: a_node(node_id=name, name=name, description=text, level=level, valid_at=DAY)
+    for name, text, level in (
+        ("own", "The bakery opens early.", "N1"),
+        ("near", "The ferry of the harbour leaves at six.", "N2"),
+        ("far", "A court rules on prices.", "N3"),
+    )
+}
+
+
+def ids_told(tiers: ActivationTiers, question: str) -> list[str]:
+    return [node.node_id for node in tell(stream(tiers), None, stems_of(question)).memories]
+
+
+@pytest.mark.parametrize("names", list(permutations(SHARED)))
+def test_the_own_life_comes_first_and_what_is_shared_where_it_has_the_words_of_the_question(
+    names: tuple[str, ...],
+) -> None:
+    nodes = tuple(SHARED[name] for name in names)
+    asked = "When does the harbour ferry leave?"
+    fitting = [name for name in names if name != "far"]
+    assert ids_told(ActivationTiers(focus=nodes), asked) == [*fitting, "far"]
+    assert ids_told(ActivationTiers(peripheral=nodes), asked) == fitting
+    assert ids_told(ActivationTiers(background=nodes), asked) == fitting
+    woken = [name for name in names if name != "own"]
+    assert ids_told(ActivationTiers(focus=nodes), "") == ["own", *woken]
+    assert ids_told(ActivationTiers(peripheral=nodes), "") == ["own"]
+
+
+def test_a_citizen_without_a_life_of_its_own_is_told_what_all_share() -> None:
+    nodes = (SHARED["near"], SHARED["far"], a_node(node_type="Person", name="Ann"))
+    assert ids_told(ActivationTiers(peripheral=nodes), "") == ["near", "far"]
+
+
+def test_the_energy_of_a_citizen_is_no_part_of_the_text() -> None:
+    near = ActivationTiers(focus=(a_node(valid_at=DAY, name="Tea"),))
+    with_energy = stream(near, citizen_energy=0.7, energy_feedback_potential=0.4)
+    assert compact(with_energy) == compact(stream(near))
+
+
 def test_with_ids_a_line_has_the_id_of_its_memory() -> None:
     text = compact(
         stream(ActivationTiers(peripheral=(a_node(node_id="m_1", name="Tea", valid_at=DAY),))), ids=True
     )
-    assert text.splitlines()[1] == "- [8 May 2023] Tea (found over links; own word; id m_1)"
+    assert text.splitlines()[1] == "- [8 May 2023] Tea (id m_1)"
 
 
 def test_the_whole_text_by_hand() -> None:
@@ -144,11 +234,11 @@ def test_the_whole_text_by_hand() -> None:
     assert text == "\n".join(
         [
             "# In focus",
-            "- [8 May 2023] schema design (found over links; own word; blocked)",
-            "- [8 May 2023] asked Luca (found over links; own word)",
+            "- [8 May 2023] schema design (blocked)",
+            "- [8 May 2023] asked Luca",
             "",
             "# Peripheral",
-            "- [8 May 2023] far (found over links; own word)",
+            "- [8 May 2023] far",
             "",
             "# Links in focus",
             "- schema design → resolved by → asked Luca (resolved; goal: decide the schema; relief 0.7)",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.assembly.budget import Budget
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget
 from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import best_part, excerpt, stems_of
 from orchestration.assembly.fitting import fit, send
@@ -65,12 +65,27 @@ def test_what_is_sent_has_at_most_so_many_tokens(form: Form, limit: int, repeats
 @given(streams(), st.integers(30, 400))
 @settings(max_examples=30)
 def test_no_text_is_longer_than_its_budget(stream: ConsciousnessStream, limit: int) -> None:
-    told = tell(stream, Budget(limit, COUNT))
-    ordered = stream.activation_tiers.ordered()
+    told, whole = tell(stream, Budget(limit, COUNT)), tell(stream)
     assert COUNT(told.text) <= max(limit, 80)
-    assert [node.node_id for node in told.memories] == [node.node_id for node in ordered[: len(told.memories)]]
-    assert bool(told.memories) is bool(ordered)
-    assert tell(stream).memories == ordered
+    assert [node.node_id for node in told.memories] == [
+        node.node_id for node in whole.memories[: len(told.memories)]
+    ]
+    assert bool(told.memories) is bool(whole.memories)
+    assert told.omitted - whole.omitted == len(whole.memories) - len(told.memories)
+
+
+def test_a_compact_text_that_names_no_limit_has_1500_tokens_and_another_has_those_that_it_names() -> None:
+    stream, whole = long_stream(), tell(long_stream())
+    assert COUNT(whole.text) > COMPACT_TOKENS + 500
+    told = orjson.loads(stream_json(fit(stream, "compact", None), "compact"))
+    assert COMPACT_TOKENS - 100 < COUNT(told["text"]) <= COMPACT_TOKENS
+    assert told["token_counts"]["text"] == COUNT(told["text"])
+    assert told["text"].count("- [") + told["omitted"] == len(whole.memories)
+    assert fitted(stream, "compact", 20_000)["text"] == whole.text
+    short = fitted(stream, "compact", 300)
+    assert short["token_counts"]["text"] == COUNT(short["text"]) <= 300
+    for form in ("full", "references"):
+        assert fit(stream, form, None) == stream
 
 
 def test_a_long_hit_is_cut_to_the_part_that_answers_and_says_so() -> None:
