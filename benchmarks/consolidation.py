@@ -30,7 +30,7 @@ from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.datasets import Conversation, Question, add_sets, read_sets
 from benchmarks.recall import answer, store
 from benchmarks.scoring import Report, recall_at, score, table
-from orchestration.assembly.compact import compact
+from orchestration.assembly.compact import tell
 from orchestration.dependencies import Deps
 from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext
@@ -60,7 +60,7 @@ class Run:
         """Add the answer, and the one of the same question that has a budget."""
         count = tokens.counter()
         self.rankings.append(shown(stream, prefix))
-        self.tokens.append(count(compact(stream)))
+        self.tokens.append(count(tell(stream).text))
         ranking = shown(small, prefix)
         self.budgeted.append(recall_at(ranking, question.evidence, len(ranking)))
 

@@ -16,7 +16,8 @@ question of which a query failed or was late is asked again, at most twice.
 
 `--channels` asks every question again with each channel of `orchestration.ranking.channels` switched off in
 turn, `--starts` with second links followed from more of the starts; `p50` is the median of their times divided
-by ours. Times are for whole questions with their embedding; tokens are those of the compact form. With
+by ours. Times are for whole questions with their embedding; `tokens` are those of the compact form where no
+`max_tokens` is named, and `told@k` is the share of the evidence among the first k turns that it tells. With
 SUBSTRATE_EMBEDDING=none only methods without vectors are compared.
 """
 
@@ -46,7 +47,7 @@ from benchmarks.baselines import (
     rank_all,
     rank_bm25,
 )
-from benchmarks.datasets import Conversation, add_sets, read_sets
+from benchmarks.datasets import Conversation, Question, add_sets, read_sets
 from benchmarks.scoring import (
     Interval,
     Report,
@@ -59,7 +60,9 @@ from benchmarks.scoring import (
     score_groups,
     table,
 )
-from orchestration.assembly.compact import compact
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget
+from orchestration.assembly.compact import tell
+from orchestration.assembly.excerpt import stems_of
 from orchestration.association.ask import associate
 from orchestration.association.scoring import rank
 from orchestration.dependencies import FAR, Deps
@@ -72,6 +75,7 @@ from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeight
 from orchestration.retrieval import RankedCandidates, rank_candidates, retrieve_consciousness_context
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
+from schemas.memory import ConsciousnessNode
 from schemas.settings import Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
@@ -116,16 +120,20 @@ class Run:
     """The results of one way of asking, question by question."""
 
     rankings: list[list[str]] = field(default_factory=list)
+    told: list[list[str]] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
 
-    def cost(self) -> dict[str, float]:
-        """Return median and 95th percentile of the time of a question, and mean tokens of its compact form."""
-        ordered = sorted(self.milliseconds)
+    def cost(self, questions: Sequence[Question]) -> dict[str, float]:
+        """Return median and 95th percentile of the time of a question, and what its compact form has and takes."""
+        ordered, told = sorted(self.milliseconds), score(questions, self.told).overall
         return {
             "p50 ms": round(median(ordered), 1),
             "p95 ms": round(ordered[int(0.95 * (len(ordered) - 1))], 1),
             "tokens": round(fmean(self.tokens)),
+            "told@5": round(told.recall[5], 3),
+            "told@10": round(told.recall[10], 3),
+            "told@20": round(told.recall[20], 3),
         }
 
 
@@ -206,10 +214,15 @@ async def ask(
         for name, way in (*named_ways[first:], *named_ways[:first]):
             deps, run = replace(rt.deps, **way._asdict()), runs[name]
             stream = await answer(intention, deps)
-            shown = [node for node in stream.activation_tiers.ordered() if node.node_type == "Turn"]
-            run.rankings.append([node.node_id.removeprefix(f"{conversation.id}:") for node in shown])
+            told = tell(stream, Budget(COMPACT_TOKENS, count), stems_of(question.text))
+            run.rankings.append(_turns(stream.activation_tiers.ordered(), conversation))
+            run.told.append(_turns(told.memories, conversation))
             run.milliseconds.append(stream.retrieval_latency_ms)
-            run.tokens.append(count(compact(stream)))
+            run.tokens.append(count(told.text))
+
+
+def _turns(nodes: Iterable[ConsciousnessNode], conversation: Conversation) -> list[str]:
+    return [node.node_id.removeprefix(f"{conversation.id}:") for node in nodes if node.node_type == "Turn"]
 
 
 async def answer(intention: RetrievalIntention, deps: Deps, at: Instant | None = None) -> ConsciousnessStream:
@@ -295,7 +308,7 @@ async def compare(conversations: Sequence[Conversation], limit: int, others: Map
         {name: score_groups(questions, ranked, groups) for name, ranked in rankings.items()},
         intervals(questions, groups, rankings, OURS) if len(conversations) > 1 else {},
         {name: reports[name] for name in others},
-        runs[OURS].cost(),
+        runs[OURS].cost(questions),
         {name: round(median(runs[name].milliseconds) / median(runs[OURS].milliseconds), 2) for name in others},
     )
 

@@ -25,7 +25,7 @@ import orjson
 from api.runtime.runtime import GC_THRESHOLD
 from benchmarks.synthetic import World
 from orchestration.appraisal.feelings import read_emotions
-from orchestration.assembly.compact import compact
+from orchestration.assembly.compact import tell
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
 from orchestration.metadata_enrichment import enrich_links, enrich_memories
@@ -218,7 +218,7 @@ def parts(case: Case, clock: Clock) -> None:
     clock.part("summary", lambda: summarize(order, _account().retrieved_at))
     stream = assemble(options, found, activation, _account())
     clock.part("coherence", lambda: _coherent(stream))
-    clock.part("compact", lambda: compact(stream))
+    clock.part("compact", lambda: tell(stream).text)
     clock.part("json", lambda: json_bytes(stream))
 
 

@@ -174,9 +174,9 @@ class StreamRequest(Plural, Filtered, AsksGraphs):
     """Options of the answer that retrieving and waking share.
 
     `explain` adds each term of each score. `max_tokens` limits what is sent, most active memories first. `form`:
-    `references` sends each memory and each link once, `compact` a text for a prompt in place of them. `parts`: the
-    sections that are sent, default: all, with `compact` the text alone. `require_valid` keeps only memories and
-    links with fully valid metadata.
+    `references` sends each memory and each link once, `compact` a text for a prompt in place of them, of 1,500
+    tokens unless `max_tokens` names others. `parts`: the sections that are sent, default: all, with `compact` the
+    text alone. `require_valid` keeps only memories and links with fully valid metadata.
     `apply_feedback` lets the stream change the citizen's own energy (003, component 5c). `reality_pressure`: how
     much presses from outside; without it .5, in a waking what the state keeps or what is due makes it.
     """

@@ -15,12 +15,11 @@ from pydantic import Field, InstanceOf
 from api.adapters.fitting import FittedText, fit_query, split_text
 from api.client import AsyncSubstrate, Substrate
 from orchestration.assembly.budget import Budget
-from orchestration.assembly.compact import tell
+from orchestration.assembly.compact import is_bare, tell
 from orchestration.assembly.excerpt import stems_of
-from orchestration.question.reading import ROLES
 from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
-from schemas.stream import ActivationTiers, ConsciousnessStream
+from schemas.stream import ConsciousnessStream
 from substrate.inference import tokens
 
 _SPEAKING_ROLES: Final = (MessageRole.USER, MessageRole.ASSISTANT)
@@ -34,7 +33,7 @@ class SubstrateRetriever(BaseRetriever):
 
     `options` are further arguments of the client's `retrieve`: `temporal_mode`, `max_tokens`, …. With an
     `AsyncSubstrate` only `aretrieve` works. A query that is too long is cut, and `asked` in the metadata says so.
-    Sessions without a description are left out, and so are persons who are only a role such as `user`.
+    Sessions are left out, and so are persons of whom only the name is known.
     """
 
     def __init__(self, client: Client, citizen_id: str, **options: Any) -> None:
@@ -103,24 +102,11 @@ async def _call_client(client: Client, method: str, **fields: Any) -> Any:
     return await asyncio.to_thread(getattr(client, method), **fields)
 
 
-def _drop_empty(stream: ConsciousnessStream) -> ConsciousnessStream:
-    """Remove memories without content from the tiers of the stream."""
-    tiers = stream.activation_tiers
-    filled = {name: tuple(filter(_has_content, getattr(tiers, name))) for name in ActivationTiers.model_fields}
-    return stream.model_copy(update={"activation_tiers": ActivationTiers(**filled)})
-
-
-def _has_content(memory: ConsciousnessNode) -> bool:
-    """False for a session without a description, and for a person who is only a role such as `user`."""
-    if memory.description:
-        return True
-    return memory.node_type != "Session" and not (memory.node_type == "Person" and memory.name.lower() in ROLES)
-
-
 def _to_nodes(stream: ConsciousnessStream, note: str | None) -> list[NodeWithScore]:
     return [
         NodeWithScore(node=_to_node(memory, note), score=memory.consciousness_adjusted_score)
-        for memory in _drop_empty(stream).activation_tiers.ordered()
+        for memory in stream.activation_tiers.ordered()
+        if not is_bare(memory)
     ]
 
 

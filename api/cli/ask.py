@@ -82,7 +82,9 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     ] = None,
     max_tokens: options.MaxTokens = None,
     explain: options.Explain = False,
-    compact: Annotated[bool, typer.Option("--compact", help="Print a compact text for a prompt.")] = False,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Print a text for a prompt, of 1,500 tokens.")
+    ] = False,
     references: options.References = False,
     part: options.Parts = None,
     as_json: options.StreamAsJson = False,

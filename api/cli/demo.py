@@ -20,7 +20,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting, stream_text, support
-from api.cli.demo_story import CITIZEN, DemoQuestion, Story, read_story, take_in_story
+from api.cli.demo_story import CITIZEN, TEAM, WORLD, DemoQuestion, Story, read_story, take_in_story
 from api.runtime.runtime import Runtime, now
 from orchestration.mind.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
@@ -47,11 +47,19 @@ WOKEN_WITH: Final[Mapping[str, Any]] = {
     "query_mode": "find_related_unresolved",
 }
 """The state in which Ada wakes."""
+CITIZENS_SHOWN: Final = 3
 LINKS_SHOWN: Final = 4
 ALSO_SHOWN: Final = 6
 CHANGES_SHOWN: Final = 2
 PATHS_SHOWN: Final = 3
-WHOSE: Final = {Level.N1: "her own", Level.N2: "the team's", Level.N3: "the world's"}
+WHOSE: Final = {None: "her own", TEAM: "the team's", WORLD: "the world's"}
+ASKED: Final[Mapping[str, Any]] = {
+    "citizen_id": CITIZEN,
+    "query_levels": (Level.N1,),
+    "collectives": (TEAM, WORLD),
+    "explain": True,
+}
+"""Whom the demo asks."""
 WORTH_SAYING: Final = 0.3
 """A channel is named when its part is at least this share of the strongest."""
 
@@ -74,7 +82,8 @@ def demo(
     """Load an example life and ask it three questions.
 
     It uses a temporary directory, which is removed at the end. With --keep the life stays in the directory of
-    --data or SUBSTRATE_DATA, if one is named and holds nothing of it yet. It uses the local embedding model
+    --data or SUBSTRATE_DATA, if one is named and holds no memories yet; what her team and her world know is in
+    the collectives ada-team and ada-world, which nobody else is asked. It uses the local embedding model
     unless SUBSTRATE_EMBEDDING names another, or `none`.
     """
     life = read_story(now())
@@ -95,10 +104,13 @@ def _choose_directory(store: StoreSettings, *, keep: bool) -> AbstractContextMan
 
 
 async def _check_nothing_stored(runtime: Runtime, settings: Settings) -> None:
-    """Raises InvalidRequest when the directory has memories: the life would be mixed with them."""
+    """Raises InvalidRequest when the directory has memories, of whomever."""
     if await runtime.deps.graphs.existing():
+        named = await runtime.deps.graphs.citizens()
+        whose = f", of {', '.join(named[:CITIZENS_SHOWN])}{', …' if len(named) > CITIZENS_SHOWN else ''}"
         raise InvalidRequest(
-            f"{settings.store.data} holds memories already, and the example life would be mixed with them",
+            f"{settings.store.data} holds memories already{whose if named else ''}: "
+            "the example life goes into a directory of its own",
             remedy="Name another directory: substrate --data DIRECTORY demo --keep.",
         )
 
@@ -117,11 +129,11 @@ def _find_command() -> str:
 
 
 async def _run_story(life: Story, settings: Settings, console: Console) -> None:
-    _show_opening(console, life)
     begun = time.perf_counter()
     async with support.open_store(settings) as runtime:
         opened = time.perf_counter()
         await _check_nothing_stored(runtime, settings)
+        _show_opening(console, life)
         with support.progress_bar(support.messages(), life.size, "messages, memories and links") as advance:
             faults = await take_in_story(life, runtime.deps, await runtime.moment(), advance)
         if faults:
@@ -137,14 +149,14 @@ async def _run_story(life: Story, settings: Settings, console: Console) -> None:
 
 
 async def _answer_question(question: DemoQuestion, runtime: Runtime, console: Console) -> None:
-    intention = RetrievalIntention(query_text=question.ask, citizen_id=CITIZEN, explain=True)
+    intention = RetrievalIntention(query_text=question.ask, **ASKED)
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
     _show_answer(console, stream, datetime.now(UTC))
     _show_changes(console, await _find_changes(stream, runtime), datetime.now(UTC))
 
 
 async def _wake(runtime: Runtime, console: Console) -> None:
-    state = StateBasedRetrieval(citizen_id=CITIZEN, explain=True, **WOKEN_WITH)
+    state = StateBasedRetrieval(**ASKED, **WOKEN_WITH)
     _show_waking(console)
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
     _show_answer(console, stream, datetime.now(UTC))
@@ -155,11 +167,10 @@ async def _answer_in_the_past(question: DemoQuestion, life: Story, runtime: Runt
     as_of, today = life.moved(BEFORE_THE_CHANGE), datetime.now(UTC)
     intention = RetrievalIntention(
         query_text=question.ask,
-        citizen_id=CITIZEN,
         temporal_mode=TemporalMode.POINT_IN_TIME,
         as_of_time=as_of,
         known_at=today,
-        explain=True,
+        **ASKED,
     )
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
     _show_past_answer(console, stream, as_of, today)
@@ -171,7 +182,7 @@ async def _find_changes(stream: ConsciousnessStream, runtime: Runtime) -> Sequen
     for node in stream.activation_tiers.focus:
         if node.version == 1:
             continue
-        graph = graph_name(node.level, CITIZEN)
+        graph = graph_name(node.graph_key, CITIZEN)
         records = await reader.history(runtime.deps.graph(graph), node.node_id)
         nodes = [rows.node(row, node.level) for row in records]
         others = [earlier for earlier in nodes if earlier.description != node.description]
@@ -317,6 +328,7 @@ def _show_next_steps(console: Console, command: str, directory: Path | None) -> 
         question = "When did I choose to do nothing all day?"
         steps += [
             (f'{command}{at} ask --citizen {CITIZEN} "{question}"', "ask; --explain shows every term"),
+            (f'{command}{at} ask --citizen {CITIZEN} --collective {TEAM} "{ASKED_AGAIN}"', "her team too"),
             (f"{command}{at} history ada.m.office --citizen {CITIZEN}", "one memory on both time axes"),
         ]
     steps += [
@@ -354,7 +366,7 @@ def _show_memory(console: Console, node: ConsciousnessNode, entities: Sequence[s
     )
     if node.description:
         stream_text.print_indented(console, Text(_shorten(node.description, console)))
-    details = [node.node_id, WHOSE[node.level], _explain(node, entities), *formatting.describe_measures(node)]
+    details = [node.node_id, WHOSE[node.collective], _explain(node, entities), *formatting.describe_measures(node)]
     stream_text.print_indented(console, Text(" · ".join(details), "bright_black"))
 
 

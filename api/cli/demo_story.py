@@ -20,6 +20,9 @@ from schemas.errors import NotFound
 from schemas.temporal import Instant, to_datetime
 
 CITIZEN: Final = "ada"
+TEAM, WORLD = "ada-team", "ada-world"
+ROOMS: Final = {"N2": TEAM, "N3": WORLD}
+"""What her team and her world know stands in collectives of their own: all citizens read N2 and N3."""
 _CARRIED: Final = Path(__file__).resolve().parent / "ada"
 HOME: Final = _CARRIED if _CARRIED.exists() else Path(__file__).resolve().parents[2] / "examples" / "ada"
 """A wheel has the files beside this module, a source tree has them in `examples`."""
@@ -100,10 +103,11 @@ async def take_in_story(story: Story, deps: Deps, now: Instant, progress: Progre
 
 
 def _move_lines(text: str, shift: timedelta) -> str:
-    """Lines of JSON with every time field moved; dates in texts stay."""
+    """Lines of JSON, each in its room, with every time field moved; dates in texts stay."""
     return "\n".join(orjson.dumps(_move_line(orjson.loads(line), shift)).decode() for line in text.splitlines())
 
 
 def _move_line(entry: dict[str, Any], shift: timedelta) -> dict[str, Any]:
     moved = {name: datetime.fromisoformat(entry[name]) + shift for name in _TIMES if entry.get(name)}
-    return {**entry, **moved}
+    room = ROOMS.get(entry.get("level", ""))
+    return {**entry, **moved, **({"level": "N2", "collective": room} if room else {})}

@@ -13,7 +13,7 @@ from schemas.stream_forms import PART_FIELDS
 def with_form(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a question, which asks for each memory once unless it names another form.
 
-    The compact form brings all sections beside its text, unless its tokens are bounded.
+    The compact form brings all sections beside its text, unless `max_tokens` bounds it.
     """
     asked = {"form": "references", **fields}
     is_whole = asked["form"] == "compact" and asked.get("max_tokens") is None

@@ -24,21 +24,9 @@ FOCUS, PERIPHERAL, BACKGROUND = "In focus", "Peripheral", "In the background"
 LINKS, PATHS, PATTERNS = "Links in focus", "Paths of thought", "Ways out of a blockage"
 RULES, CHANGES = "Rules", "Beliefs that changed"
 OFFERS, MISSING = "Could be done", "Missing"
-_HEADINGS: Final = (
-    FOCUS,
-    PERIPHERAL,
-    NOTHING_FITS,
-    BACKGROUND,
-    LINKS,
-    PATHS,
-    PATTERNS,
-    RULES,
-    CHANGES,
-    OFFERS,
-    MISSING,
-)
-"""The headings in their order."""
 MEMORY_HEADINGS: Final = (FOCUS, PERIPHERAL, NOTHING_FITS, BACKGROUND)
+_HEADINGS: Final = (*MEMORY_HEADINGS, LINKS, PATHS, PATTERNS, RULES, CHANGES, OFFERS, MISSING)
+"""The headings in their order."""
 REST_SHARE: Final = 0.2
 """The largest share of the tokens that is kept for what is not a memory."""
 MAX_PATHS, MAX_PATTERNS, MAX_RULES = 3, 3, 5
@@ -58,11 +46,6 @@ class Told(NamedTuple):
     text: str
     memories: tuple[ConsciousnessNode, ...]
     omitted: int
-
-
-def compact(stream: ConsciousnessStream, *, ids: bool = False) -> str:
-    """The whole stream as text: its memories by tier, one line each, then what else it has."""
-    return tell(stream, ids=ids).text
 
 
 def tell(
@@ -86,7 +69,7 @@ def tell(
     it is cut to the part with most of the `words`, and ends the list. Which memories are told depends on nothing
     else.
     """
-    page = _Page(None if budget is None else budget)
+    page = _Page(budget)
     places = _places(stream, words)
     page.reserve(MISSING, f"{len(places)} memories did not fit")
     for line in _degraded_lines(stream):

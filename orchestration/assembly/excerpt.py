@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from schemas.memory import ConsciousnessNode, Passage
-from substrate.text import flat_text, query_words, stem
+from substrate.text import query_words, stem, stems
 
 _WORD: Final = re.compile(r"\w+")
 _STEPS: Final = 24
@@ -23,10 +23,9 @@ def stems_of(question: str) -> frozenset[str]:
     return frozenset(map(stem, query_words(question)))
 
 
-def shares_words(node: ConsciousnessNode, stems: Collection[str]) -> bool:
+def shares_words(node: ConsciousnessNode, words: Collection[str]) -> bool:
     """Whether its name and its text have two words of these stems, or the only one; not where there is none."""
-    found = set(stems).intersection(map(stem, flat_text(f"{node.name} {node.description}").split()))
-    return len(found) >= min(2, len(stems)) > 0
+    return len(stems(f"{node.name} {node.description}").intersection(words)) >= min(2, len(words)) > 0
 
 
 def excerpt(node: ConsciousnessNode, most: int, words: Collection[str]) -> ConsciousnessNode:

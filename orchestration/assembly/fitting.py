@@ -67,12 +67,14 @@ def fit(
 ) -> ConsciousnessStream:
     """The stream with as many of its memories as fit when it is sent, and the text of the compact form.
 
-    That text has `COMPACT_TOKENS` at most where there is no budget; the memories are those that it tells.
+    Without a budget that text has `COMPACT_TOKENS` at most, and `parts` beside it are whole.
     In which sections each of them stands is decided when it is sent.
     `words`: the stems of the question; a memory that must be cut keeps the part with most of them.
     """
     if form == "compact":
         told = tell(stream, budget or Budget(COMPACT_TOKENS, tokens.counter()), words)
+        if parts and budget is None:
+            return stream.model_copy(update={"text": told.text})
         return reduced(stream, told.memories).model_copy(update={"text": told.text, "omitted": told.omitted})
     if budget is None:
         return stream

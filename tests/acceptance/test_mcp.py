@@ -115,11 +115,11 @@ async def an_answer_holds_its_tokens(client: Client) -> None:
     long = "The boat lay at the quay and nobody knew whose it was. " * 40
     for n in range(6):
         await client.call_tool("remember", {"citizen_id": ada, "name": f"Boat {n}", "text": f"{n}: {long}"})
-    for limit in (300, 500, 1000, 3000):
-        asked = {"citizen_id": ada, "query": "whose boat", "max_tokens": limit}
-        answer = await client.call_tool("recall", asked)
+    for named, limit in (({}, 1500), *(({"max_tokens": most}, most) for most in (300, 500, 1000, 3000))):
+        answer = await client.call_tool("recall", {"citizen_id": ada, "query": "whose boat", **named})
         assert answer.structured_content["memories"]
-        assert count(text_of(answer)) <= limit
+        assert limit - 100 < count(text_of(answer)) <= limit
+        assert limit - 100 < answer.structured_content["tokens"] < count(text_of(answer))
         values = {name: each for name, each in answer.structured_content.items() if each is not None}
         assert count(json.dumps(values, separators=(",", ":"))) <= limit * 1.1
 

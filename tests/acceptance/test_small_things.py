@@ -69,14 +69,37 @@ def test_a_list_in_an_object_is_told_to_be_sent_bare(
     assert "send the list itself" in said.json()["detail"]
 
 
-def test_a_kept_demo_goes_into_the_named_directory_and_mixes_with_nothing(
-    substrate: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_demo_refuses_a_directory_that_has_citizens_and_says_how_to_go_on(substrate: Command) -> None:
     assert substrate("remember", "Tea with Tom.", "-c", "me").code == 0
     said = substrate("demo", "--keep")
-    assert said.code != 0
-    assert "holds memories already" in said.err
+    assert (said.code, said.out) == (2, "")
+    assert "holds memories already, of me: " in said.err
+    assert "Name another directory: substrate --data DIRECTORY demo --keep." in said.err
     assert substrate("ask", "--citizen", "me", "Who drinks tea?").code == 0
+    assert substrate("collectives").out == ""
+
+
+def test_nobody_wakes_with_the_life_of_a_kept_demo(substrate: Command) -> None:
+    assert substrate("demo", "--keep").code == 0
+    assert substrate("collectives").out.split() == ["ada-team", "ada-world"]
+    told = {"mira": "I moved to Bergen in May.", "tom": "The roof still leaks.", "kai": "I want to learn to sail."}
+    for citizen, text in told.items():
+        assert substrate("remember", text, "-c", citizen).code == 0
+
+    def found(*words: str) -> set[str]:
+        tiers = json.loads(substrate(*words, "--json").out)["activation_tiers"]
+        return {
+            memory["node_id"] if "ada" in words else memory["name"] for tier in tiers.values() for memory in tier
+        }
+
+    for citizen, text in told.items():
+        assert found("wake", "-c", citizen) <= {text}
+        assert found("ask", "-c", citizen, "What should be done about the schema review?") <= {text}
+    question = "Where is time filtered in a vector search?"
+    of_the_team = "n2.decision.temporal-filter"
+    assert of_the_team not in found("ask", "-c", "ada", question)
+    assert of_the_team in found("ask", "-c", "ada", "--collective", "ada-team", question)
+    assert "of ada, kai, mira, …: " in substrate("demo", "--keep").err
 
 
 @pytest.mark.parametrize(("memories", "linked"), [(1, False), (12, True)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.assembly.compact import compact
+from orchestration.assembly.compact import tell
 from orchestration.dependencies import Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import ParsedFiles
@@ -121,7 +121,7 @@ async def test_each_memory_of_a_stream_comes_back_recognised(deps: Deps, fresh_c
     await known(deps, fresh_citizen)
     before = await memories(deps, fresh_citizen)
     stream = await ask(deps, fresh_citizen, "lighthouse, cello and harbour")
-    lines = [line for line in compact(stream).splitlines() if line.startswith("- [")]
+    lines = [line for line in tell(stream).text.splitlines() if line.startswith("- [")]
     texts = [line for line in lines if "] one: " not in line]  # the session has a name but says nothing
     told = [line for line in texts if any(word in line for word in ("lighthouse", "cello", "harbour"))]
     assert len(told) == 3

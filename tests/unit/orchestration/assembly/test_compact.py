@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.compact import NO_MEMORIES, compact, tell
+from orchestration.assembly.compact import NO_MEMORIES, tell
 from orchestration.assembly.excerpt import stems_of
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.traversal.graph import graph_edges
@@ -49,6 +49,10 @@ def stream(tiers: ActivationTiers, **fields: Any) -> ConsciousnessStream:
             **fields,
         }
     )
+
+
+def compact(told: ConsciousnessStream, *, ids: bool = False) -> str:
+    return tell(told, ids=ids).text
 
 
 def line(**fields: Any) -> str:

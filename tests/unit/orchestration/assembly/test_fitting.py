@@ -84,6 +84,9 @@ def test_a_compact_text_that_names_no_limit_has_1500_tokens_and_another_has_thos
     assert fitted(stream, "compact", 20_000)["text"] == whole.text
     short = fitted(stream, "compact", 300)
     assert short["token_counts"]["text"] == COUNT(short["text"]) <= 300
+    named: tuple[Part, ...] = ("activation_tiers",)
+    sections = fit(stream, "compact", None, parts=named)
+    assert (sections.text, sections.activation_tiers) == (told["text"], stream.activation_tiers)
     for form in ("full", "references"):
         assert fit(stream, form, None) == stream
 
