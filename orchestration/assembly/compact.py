@@ -75,7 +75,7 @@ def tell(
     for line in _degraded_lines(stream):
         page.insist(MISSING, line)
         page.reserve(MISSING, line)
-    keep = page.share(_rest(stream, [node for _, node in places], ids=ids))
+    keep = page.share(_rest(stream, stream.activation_tiers.ordered(), ids=ids))
     memories = _tell_memories(page, places, words, keep=keep, ids=ids)
     if not places:
         page.begin(NO_MEMORIES)
@@ -154,8 +154,7 @@ class _Page:
         """All lines; the last one tells how many memories were `omitted`."""
         last = [f"{omitted} {'memory' if omitted == 1 else 'memories'} did not fit"] if omitted else []
         lines = {**self._blocks, MISSING: [*self._blocks.get(MISSING, ()), *last]}
-        order = sorted((name for name in lines if lines[name]), key=_HEADINGS.index)
-        blocks = [_block(name, lines[name]) for name in order]
+        blocks = [_block(name, lines[name]) for name in _HEADINGS if lines.get(name)]
         return "\n\n".join(filter(None, (self._first, *blocks)))
 
 
@@ -175,15 +174,19 @@ def _places(stream: ConsciousnessStream, words: Collection[str]) -> list[tuple[s
     """Each memory that is to be told with the heading that it stands under, in the order of the telling."""
     tiers = stream.activation_tiers
     has_own = any(node.level is Level.N1 and not is_bare(node) for node in tiers.ordered())
-
-    def is_foreign(node: ConsciousnessNode) -> bool:
-        return has_own and node.level is not Level.N1 and not shares_words(node, words)
-
     nearest = NOTHING_FITS if stream.nothing_fits else PERIPHERAL
-    placed = [(FOCUS, node) for node in sorted(tiers.focus, key=is_foreign)]
-    placed += [(nearest, node) for node in tiers.peripheral if not is_foreign(node)]
-    placed += [(BACKGROUND, node) for node in tiers.background if not is_foreign(node)]
-    return [(heading, node) for heading, node in placed if not is_bare(node)]
+    places: list[tuple[str, ConsciousnessNode]] = []
+    for heading, nodes in ((FOCUS, tiers.focus), (nearest, tiers.peripheral), (BACKGROUND, tiers.background)):
+        behind: list[tuple[str, ConsciousnessNode]] = []
+        for node in nodes:
+            if is_bare(node):
+                continue
+            if node.level is Level.N1 or not has_own or shares_words(node, words):
+                places.append((heading, node))
+            elif heading == FOCUS:
+                behind.append((heading, node))
+        places += behind
+    return places
 
 
 def _tell_memories(
@@ -231,7 +234,8 @@ def _rest(
         (LINKS, _link_lines(stream, shown)),
     ]
     rounds = zip_longest(*(zip(repeat(heading), lines, strict=False) for heading, lines in kinds))
-    return ((heading, one_line(line)) for heading, line in filter(None, chain.from_iterable(rounds)))
+    for heading, line in filter(None, chain.from_iterable(rounds)):
+        yield heading, one_line(line)
 
 
 def _path_line(path: TraversalPath) -> str:
