@@ -35,7 +35,7 @@ async def with_mind(
     parts = asked.parts or ()
     told = asked.form == "compact"
     energy, rules = await together(
-        _energy(stream, view, deps) if told or "energy" in parts else _nothing(),
+        _energy(stream, view, deps) if "energy" in parts else _nothing(),
         _rules(stream, view) if told or "rules" in parts else _nothing(),
     )
     return stream.model_copy(update={"citizen_energy": energy, "rules": rules or ()})

@@ -17,7 +17,7 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.languages import CODES
-from substrate.text import normal_text, stem, word_language
+from substrate.text import normal_text, stem, stems, word_language
 
 MORE_CODES: Final = ("fr",)
 """Languages whose words count for a question in that language alone."""
@@ -127,10 +127,7 @@ def _patterns(code: str) -> _Patterns:
     return _Patterns(
         asked={kind: re.compile(_choice(table["asked"][kind])) for kind in AnswerKind},
         given={kind: re.compile(text) for kind, text in texts.items()},
-        attributes=[
-            frozenset(stem(normal_text(word), code) for word in line.split())
-            for line in table.get("attributes", {}).get("words", ())
-        ],
+        attributes=[stems(line, code) for line in table.get("attributes", {}).get("words", ())],
     )
 
 

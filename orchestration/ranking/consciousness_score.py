@@ -174,8 +174,8 @@ def tiers(
 
     Only what stands out is in focus, unless it is `wished` for: with nothing relevant, it is empty. The memories
     in `bare` have no text of their own, such as a speaker: they stand in the periphery at best. Where
-    `nothing_fits` the question, only the standing `instructions` that shape the answer are in focus, and the nearest
-    stand in the periphery.
+    `nothing_fits` the question, only the standing `instructions` that shape the answer are in focus, and the
+    nearest stand in the periphery.
     """
     speaking = [score for score in scores if score.key not in bare]
     if nothing_fits:

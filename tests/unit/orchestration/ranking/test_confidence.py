@@ -19,6 +19,7 @@ from orchestration.ranking.confidence import (
     NAMED,
     PLAIN,
     WORDS_ALONE,
+    Answer,
     Evidence,
     Hit,
     Term,
@@ -63,7 +64,7 @@ def test_words_of_no_language_are_answered_by_nothing() -> None:
 
 @pytest.mark.parametrize("text", ["!!!", "{}", "…"])
 def test_nothing_fits_a_text_without_a_word(text: str) -> None:
-    assert rate_answer(evidence(text, DENTIST), MODEL) == (0.0, False)
+    assert rate_answer(evidence(text, DENTIST), MODEL) == Answer(0.0, fits=False)
 
 
 @pytest.mark.parametrize("question", ["yesterday", "gestern", "on 9 January 2026"])
@@ -83,7 +84,7 @@ def test_whatever_is_known_fits_a_question_that_names_no_subject(question: str) 
 
 
 def test_where_nothing_was_found_nothing_fits() -> None:
-    assert rate_answer(evidence("Where is the dentist?"), MODEL) == (0.0, False)
+    assert rate_answer(evidence("Where is the dentist?"), MODEL) == Answer(0.0, fits=False)
 
 
 def test_without_an_embedder_words_alone_are_rated() -> None:
@@ -185,3 +186,21 @@ def test_any_question_about_anything_has_a_confidence_in_its_range(
     answer = rate_answer(asked, MODEL)
     assert 0.0 <= answer.confidence <= 1.0
     assert answer == rate_answer(asked, MODEL)
+
+
+@pytest.mark.parametrize("text", ["context on the dentist", "the dentist, teeth", "what's new with the dentist?"])
+def test_a_wish_for_context_is_served_by_what_shares_a_word_with_it(text: str) -> None:
+    answer = rate_answer(evidence(text, DENTIST), MODEL)
+    assert (answer.fits, answer.wished) == (True, True)
+
+
+@pytest.mark.parametrize("text", ["flimbar quosti wenthal", "context on flimbar"])
+def test_a_wish_of_which_no_word_was_ever_said_fits_nothing(text: str) -> None:
+    assert not rate_answer(evidence(text, SMALL_TALK), MODEL).fits
+
+
+def test_a_text_answers_a_question_in_other_words_of_the_same_attribute() -> None:
+    def sure(text: str) -> float:
+        return rate_answer(evidence("Where does she live now?", Hit(text, 0.3)), MODEL).confidence
+
+    assert sure("My new flat is at 14 Rowan Street") > 2 * sure("My new bread is with 14 raisins")

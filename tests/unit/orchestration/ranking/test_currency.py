@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.changes import DAY, LEAST_CHANGE, Change, Hit, find_changes
+from orchestration.ranking.changes import DAY, Change, Hit, find_changes
 from orchestration.ranking.consciousness_score import Score, levelled
 from orchestration.ranking.currency import (
     FOCUS,
@@ -199,16 +200,53 @@ def test_what_is_nearly_as_much_like_the_question_is_of_one_thing_in_a_store_of_
 
 
 def test_hits_without_a_common_word_are_of_one_thing_only_where_a_change_is_likely() -> None:
-    def told(text: str, *, changes: int, total: float) -> list[Change]:
+    def told(text: str, *, verbs: int) -> list[Change]:
         early = HOMES[0]._replace(stems=frozenset("katze a b c d e f g h".split()))
-        late = HOMES[1]._replace(stems=frozenset(text.split()), changes=changes, total=total)
+        late = HOMES[1]._replace(stems=frozenset(text.split()), verbs=verbs, changes=0, total=0.2)
         return find_changes([early, late], ASKED)
 
-    assert told("zahnarzt i j k l m n o p", changes=0, total=-0.5) == []
-    [unlikely] = told("katze i j k l m n o p", changes=0, total=-0.5)
-    assert unlikely.probability < LEAST_CHANGE
-    [likely] = told("zahnarzt i j k l m n o p", changes=3, total=0.9)
-    assert likely.probability >= LEAST_CHANGE
+    assert told("katze i j k l m n o p", verbs=0) != []
+    assert told("zahnarzt i j k l m n o p", verbs=0) == []
+    assert told("zahnarzt i j k l m n o p", verbs=2) != []
+
+
+TWO_THINGS = (
+    ("What is the north gate code?", "The north gate code is 4410.", "The south gate code is 9921."),
+    ("How long did run 17 take?", "Run 17 took 38 s.", "Run 18 took 41 s."),
+    ("What is Ella allergic to?", "Ella is allergic to kiwi.", "Hugo is allergic to penicillin."),
+    ("Wann hat Frieda Geige?", "Frieda hat montags Geige.", "Jonathan hat mittwochs Klavier."),
+    ("What's the code of room 12?", "Room 12 has the code 1.", "Room 21 has the code 2."),
+)
+
+
+@pytest.mark.parametrize(("question", "asked", "other"), TWO_THINGS)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_two_things_of_one_kind_the_one_asked_for_stands_first(
+    question: str, asked: str, other: str, is_first: bool
+) -> None:
+    days = (1, 32) if is_first else (32, 1)
+    order = asked_of(question, (asked, days[0], 0.5), (other, days[1], 0.48))
+    assert order == [asked, other]
+
+
+CHANGES = (
+    ("Where do I live?", "I live in Bergen.", "I moved to Oslo."),
+    ("Who is our flour supplier?", "The flour supplier is A.", "I switched the flour supplier to B last week."),
+    ("What is the gate code?", "The gate code is 4410.", "The gate code is 9921."),
+    ("Wann ist Training?", "Training ist dienstags.", "Training wurde auf Mittwoch verschoben."),
+)
+
+
+@pytest.mark.parametrize(("question", "earlier", "later"), CHANGES)
+def test_where_one_thing_changed_the_later_stands_first(question: str, earlier: str, later: str) -> None:
+    assert asked_of(question, (earlier, 1, 0.5), (later, 60, 0.45)) == [later, earlier]
+
+
+@pytest.mark.parametrize(
+    "later", ["If I moved to Oslo I'd have to learn to ski.", "I moved to Oslo, haha, just kidding"]
+)
+def test_what_is_not_meant_changes_nothing(later: str) -> None:
+    assert asked_of("Where do I live?", ("I live in Bergen.", 1, 0.5), (later, 60, 0.48))[0] == "I live in Bergen."
 
 
 def test_hits_keep_their_order_in_a_question_about_an_event() -> None:
