@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from orchestration.assembly.budget import Budget
 from orchestration.assembly.displayed_text import attribution, one_line
 from orchestration.assembly.excerpt import cut_to_room, shares_words
+from orchestration.assembly.stream import is_bare
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.stream import ConsciousnessStream
@@ -160,14 +161,6 @@ class _Page:
 
 def _block(heading: str, lines: Iterable[str]) -> str:
     return "\n".join((f"# {heading}", *(f"- {line}" for line in lines)))
-
-
-def is_bare(node: ConsciousnessNode) -> bool:
-    """True for a memory without a text of its own: a session, a person of whom only the name is known."""
-    if node.node_type == "Session":
-        return True
-    is_name = node.node_type == "Person" or node.source is Source.INGESTION
-    return is_name and not node.speaker and not node.description.strip()
 
 
 def _places(stream: ConsciousnessStream, words: Collection[str]) -> list[tuple[str, ConsciousnessNode]]:

@@ -9,7 +9,6 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from orchestration.assembly.compact import is_bare
 from orchestration.assembly.options import StreamOptions
 from orchestration.metadata_enrichment import NO_CONTESTS, Contests, enrich_links, enrich_memories
 from orchestration.mind import energy
@@ -30,6 +29,7 @@ from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,
     Level,
+    Source,
     describe_unreadable,
     level_of,
 )
@@ -187,7 +187,7 @@ def assemble(
         whole.order,
         bare,
         nothing_fits=nothing_fits,
-        wished=report.answer is not None and report.answer.wished,
+        whole=report.answer is not None and report.answer.wished,
         instructions=activation.instructions,
     )
     nodes, links = whole.ordered(), whole.all_links()
@@ -241,6 +241,14 @@ def _overtaken(
     for earlier, later in activation.held_before.items():
         if earlier in content.nodes and later in content.nodes:
             yield content.nodes[earlier], content.nodes[later]
+
+
+def is_bare(node: ConsciousnessNode) -> bool:
+    """True for a memory without a text of its own: a session, a person of whom only the name is known."""
+    if node.node_type == "Session":
+        return True
+    is_name = node.node_type == "Person" or node.source is Source.INGESTION
+    return is_name and not node.speaker and not node.description.strip()
 
 
 def _selected_content(

@@ -167,13 +167,13 @@ def tiers(
     bare: Collection[Key] = frozenset(),
     *,
     nothing_fits: bool = False,
-    wished: bool = False,
+    whole: bool = False,
     instructions: Collection[Key] = frozenset(),
 ) -> tuple[list[Score], list[Score], list[Score]]:
     """Focus, peripheral, background: the next 5, 20 and 50 of the scores at most (003, component 5).
 
-    Only what stands out is in focus, unless it is `wished` for: with nothing relevant, it is empty. The memories
-    in `bare` have no text of their own, such as a speaker: they stand in the periphery at best. Where
+    Only what stands out is in focus, unless it is to be `whole`, as for a wish; with nothing relevant it is empty.
+    The memories in `bare` have no text of their own, such as a speaker: they stand in the periphery at best. Where
     `nothing_fits` the question, only the standing `instructions` that shape the answer are in focus, and the
     nearest stand in the periphery.
     """
@@ -183,7 +183,7 @@ def tiers(
     greatest = max((score.activation for score in speaking), default=0.0)
     focused = 0
     while focused < min(FOCUS, len(speaking)) and (
-        stands_out(speaking[focused], greatest) or (wished and speaking[focused].activation > 0.0)
+        stands_out(speaking[focused], greatest) or (whole and speaking[focused].activation > 0.0)
     ):
         focused += 1
     in_focus = {score.key for score in speaking[:focused]}

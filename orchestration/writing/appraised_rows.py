@@ -83,9 +83,9 @@ def text_to_appraise(command: Command) -> str | None:
 
 def appraise_command(command: Command, given: Sequence[str] = ()) -> Appraisal:
     """What the words of a command say. `given`: texts that the answering side was given."""
+    silence = read_silence_of(vars(command), given) if isinstance(command, Remember) else None
     text = text_to_appraise(command)
     read = NOTHING if text is None else appraise(text, Voice.OWN)
-    silence = read_silence_of(vars(command), given) if isinstance(command, Remember) else None
     return read if silence is None else replace(read, step=silence)
 
 
