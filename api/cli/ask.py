@@ -34,6 +34,7 @@ OPTIONS: Final = {
     "plurality": "--plural",
     "rerank": "--rerank",
     "prefer": "--prefer",
+    "conversation": "--conversation",
     "max_tokens": "--max-tokens",
     "parts": "--part",
 }
@@ -80,6 +81,9 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         str | None,
         typer.Option(metavar="NAME", help="Show generalisations too: general (first) or concrete (behind)."),
     ] = None,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="ID", help="The running conversation, whose message asks this.")
+    ] = None,
     max_tokens: options.MaxTokens = None,
     explain: options.Explain = False,
     compact: Annotated[
@@ -110,6 +114,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "plurality": options.default_plurality(plural),
         "rerank": rerank,
         "prefer": prefer,
+        "conversation": conversation,
         "max_tokens": max_tokens,
         "form": "references" if references else "compact" if compact else None,
         "parts": part,

@@ -68,6 +68,9 @@ class Arguments(Request):
     other_names: ClassVar[Names] = NAMES_OF_REST
 
 
+ConversationArgument = Annotated[Identifier, Field(description="A name for the conversation, the same each time.")]
+
+
 class _StreamArguments(Arguments):
     citizen_id: CitizenArgument
     max_tokens: MaxTokensArgument = COMPACT_TOKENS
@@ -91,6 +94,13 @@ class RecallArguments(_StreamArguments):
         Field(
             description="`general`: what was made of several memories first; `concrete`: behind them. Else absent."
         ),
+    ] = None
+    conversation: Annotated[
+        Identifier | None,
+        Field(description="The one that goes on, as given to `hear`: its message with these words is left out."),
+    ] = None
+    message_id: Annotated[
+        Identifier | None, Field(description="The id of that message, where the query has other words.")
     ] = None
 
 
@@ -227,7 +237,7 @@ class RelateArguments(Arguments):
 
 class HearArguments(Arguments):
     citizen_id: CitizenArgument
-    conversation: Annotated[Identifier, Field(description="A name for the conversation, the same each time.")]
+    conversation: ConversationArgument
     speaker: Annotated[Name, Field(description="Who says it: a name, or user, assistant, tool.")]
     text: Annotated[LongText, Field(min_length=1, description="What is said, word for word.")]
     time: Annotated[Moment | None, Field(description="When it was said. Default: now.")] = None

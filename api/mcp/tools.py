@@ -56,6 +56,8 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
         filters=given.filters,
         time_zone=given.time_zone,
         prefer=given.prefer,
+        conversation=given.conversation,
+        message_id=given.message_id,
         **times_of(given),
     )
     return _stream_answer(stream, given.max_tokens, given.query)
