@@ -95,7 +95,7 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
             if len(hits) >= MOST_READ:
                 break
     giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
-    of_now = question.tense in (None, Tense.PRESENT)
+    of_now = question.tense is Tense.PRESENT and not question.wishes
     return Comparison(keys, find_changes(hits, stems(question.text, language)), giving, of_now=of_now)
 
 
