@@ -83,7 +83,8 @@ def text_to_appraise(command: Command) -> str | None:
 
 def appraise_command(command: Command, given: Sequence[str] = ()) -> Appraisal:
     """What the words of a command say. `given`: texts that the answering side was given."""
-    silence = read_silence_of(vars(command), given) if isinstance(command, Remember) else None
+    owner = owner_of(command)
+    silence = read_silence_of(vars(command), owner, given) if isinstance(command, Remember) else None
     text = text_to_appraise(command)
     read = NOTHING if text is None else appraise(text, Voice.OWN)
     return read if silence is None else replace(read, step=silence)
@@ -94,11 +95,16 @@ def is_answer(content: Row) -> bool:
     return content["node_type"] == "Turn" and name_key(content.get("speaker") or "") in OTHER_ROLES
 
 
-def read_silence_of(content: Row, given: Sequence[str] = ()) -> Silence | None:
-    """Why the text of a turn tells nothing; None where it tells something, and for all that is no turn."""
-    if content["node_type"] != "Turn" or not content.get("speaker"):
+def read_silence_of(content: Row, owner: str | None, given: Sequence[str] = ()) -> Silence | None:
+    """Why the text of a turn tells nothing; None where it tells something.
+
+    Only in a chat with an answering side: where two people talk, a question is what its answer is understood by.
+    `owner` as in `may_rule`.
+    """
+    answers = is_answer(content)
+    if not answers and (content["node_type"] != "Turn" or not may_rule(content, owner)):
         return None
-    return read_silence(text_of(content), answers=is_answer(content), given=given)
+    return read_silence(text_of(content), answers=answers, given=given) if content.get("speaker") else None
 
 
 def owner_of(command: Command) -> str | None:
@@ -130,7 +136,7 @@ def revise_content(before: Row, after: Row, command: Revision, appraisal: Apprai
         return after
     own = voice_of(after) is Voice.OWN
     told = _columns(appraisal, after, owner_of(command)) if own else {}
-    if silence := read_silence_of(after):
+    if silence := read_silence_of(after, owner_of(command)):
         told["step"] = silence
     unset = (after.get("unset") or "").split(",")
     free = [
