@@ -49,7 +49,7 @@ class Comparison(NamedTuple):
     """The best hits that speak for themselves, best first, and the changes among them, by their places.
 
     `giving`: the places of those that give a thing of the kind asked for, other than by the answering side.
-    `of_now`: the question asks what is so now.
+    `of_now`: the question asks what is so, now or formerly.
     """
 
     keys: Sequence[Key] = ()
@@ -60,7 +60,7 @@ class Comparison(NamedTuple):
     def held_before(self) -> dict[Key, Key]:
         """By each hit that tells what no longer holds, the later one that most likely tells what does instead.
 
-        Only a question about now says what of it no longer holds.
+        Only a question about what is so, now or formerly, says what of it no longer holds.
         """
         said = sorted(change for change in self.changes if self.of_now and change.probability >= SAID)
         likeliest = {change.earlier: change for change in sorted(said, key=lambda change: change.probability)}
@@ -95,7 +95,7 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
             if len(hits) >= MOST_READ:
                 break
     giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
-    of_now = question.tense is Tense.PRESENT and not question.wishes
+    of_now = question.tense in (Tense.PRESENT, Tense.FORMER) and not question.wishes
     return Comparison(keys, find_changes(hits, stems(question.text, language)), giving, of_now=of_now)
 
 
