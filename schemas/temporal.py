@@ -55,9 +55,6 @@ class Period(NamedTuple):
         return self.start <= instant < self.end
 
 
-EVER = Period(BEGINNING_OF_TIME, END_OF_TIME)
-
-
 class Scope(NamedTuple):
     """The records that a question may see: one period on each axis; an instant is a period of one microsecond."""
 

@@ -64,9 +64,9 @@ async def _open_targets(
     """Those of the graphs that exist. What was open already is read while the others are looked for."""
     named = {key: deps.graph(graph_name(key, citizen_id)) for key in graphs}
     unsure = {key: graph for key, graph in named.items() if not deps.graphs.is_open(graph.name)}
-    known = (_open_target(key, graph, None, scope, now=now) for key, graph in named.items() if key not in unsure)
+    known = (open_target(key, graph, None, scope, now=now) for key, graph in named.items() if key not in unsure)
     stamps, found = await together(_find_existing(unsure, deps), together(*known))
-    opening = (_open_target(key, named[key], stamp, scope, now=now) for key, stamp in stamps.items())
+    opening = (open_target(key, named[key], stamp, scope, now=now) for key, stamp in stamps.items())
     opened = {target.key: target for target in [*found, *await together(*opening)]}
     return {key: opened[key] for key in named if key in opened}
 
@@ -101,7 +101,7 @@ def describe_learned_later(count: int) -> str:
     )
 
 
-async def _open_target(
+async def open_target(
     key: GraphKey, graph: Graph, stamp: Stamp | None, scope: Scope, *, now: Instant
 ) -> GraphTarget:
     """The graph with its past side where that is needed, and with what is kept of it for the present.
@@ -126,21 +126,6 @@ def _situation(stamp: Stamp) -> reader.Situation:
 
 def _is_now(scope: Scope, now: Instant) -> bool:
     return scope.is_present and scope.valid.start >= now
-
-
-async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:
-    """Whether the past side of a graph is needed.
-
-    It is for every scope but the present, and for the present until the last scheduled change of the graph: what
-    held before now stands there too, though it is known now. True when the graph does not say: the past side is
-    only slower.
-    """
-    if not _is_now(scope, now):
-        return True
-    try:
-        return now < await reader.pending_until(graph)
-    except (StoreTimeout, Fault):
-        return True
 
 
 async def _find_existing(graphs: Mapping[GraphKey, Graph], deps: Deps) -> dict[GraphKey, Stamp]:

@@ -51,9 +51,6 @@ class FilterReading:
     notes: tuple[str, ...] = ()
 
 
-NO_FILTERS: Final = FilterReading()
-
-
 type ValueCounts = Mapping[str, Mapping[str, int]]
 """How many records of a graph have each value, by filter and value, as `held_values.count_values` counts."""
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from orchestration.upkeep.findings import SEVERITIES, SEVERITY
-from schemas.temporal import Instant, to_instant
+from schemas.temporal import Instant
 from schemas.upkeep.findings import Severity, SweepReport
 from schemas.upkeep.quality import MOST_SUMMARIES, QualitySummary
 from schemas.validation import Grade
@@ -67,8 +67,3 @@ def fallen_from(summaries: Sequence[QualitySummary]) -> Grade | None:
     since = last_at - timedelta(days=DAYS)
     best = max((GRADES.index(grade) for at, grade in before if at >= since), default=0)
     return GRADES[best] if best > GRADES.index(last) else None
-
-
-def time_of(summary: QualitySummary) -> Instant:
-    """When the sweep was, in microseconds."""
-    return to_instant(summary.swept_at)

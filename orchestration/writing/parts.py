@@ -18,7 +18,6 @@ from substrate.store.rows import StoredReceipt
 PARTS_AT_MOST: Final = 99
 """With the command itself, as many as an atomic list has commands: all are written in one statement."""
 RESOLUTIONS: Final = (Resolve, ResolveLink)
-LINK_PARTS: Final = (ResolveLink, UndoLink)
 _OPEN: Final = frozenset((ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value))
 _COPIED: Final = (
     "level",

@@ -24,7 +24,6 @@ MOST_STATEMENTS: Final = "200"
 MOST_TEXTS: Final = "12"
 """At most this many texts a person are read for what the person is to the citizen, the earliest first."""
 _PEOPLE_COUNTED: Final = 64
-_MENTION_LINKS_READ: Final = "2000"
 
 _NO_ROLE: Final = "NOT (n.node_type = 'Person' AND n.name_key IN $roles) AND n.node_type <> 'Self'"
 

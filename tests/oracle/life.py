@@ -12,7 +12,7 @@ from hypothesis import HealthCheck
 from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, run_all
-from orchestration.graph_queries.existing_graphs import needs_past
+from orchestration.graph_queries.existing_graphs import open_target
 from orchestration.metadata_enrichment import enrich_links
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.ranking.candidates import Candidates
@@ -153,8 +153,8 @@ class Life(Others):
 
     async def target(self, question: Question) -> GraphTarget:
         graph = self.runtime.deps.graph(self.graph)
-        past = question.mode != "current" or await needs_past(graph, Scope.current(self.now), self.now)
-        return GraphTarget(Level.N1, graph, past)
+        now = await open_target(Level.N1, graph, None, Scope.current(self.now), now=self.now)
+        return GraphTarget(Level.N1, graph, question.mode != "current" or now.past)
 
     async def rows_of(self, asked: QueryRequest) -> list[Any]:
         [answered] = await run_all([asked])

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from schemas.temporal import (
     BEGINNING_OF_TIME,
     END_OF_TIME,
-    EVER,
     Moment,
     Period,
     Scope,
@@ -137,11 +136,6 @@ def test_the_ends_of_the_calendar_are_no_moments(moment: datetime) -> None:
 def test_only_an_open_end_has_no_datetime() -> None:
     assert open_end(END_OF_TIME) is None
     assert open_end(END_OF_TIME - 1) == to_datetime(END_OF_TIME - 1)
-
-
-@given(storable)
-def test_ever_contains_every_storable_instant(instant: int) -> None:
-    assert EVER.contains(instant)
 
 
 @pytest.mark.parametrize(
