@@ -26,12 +26,12 @@ from orchestration.writing import (
     simulation,
 )
 from orchestration.writing.appraisals import appraise_commands
-from orchestration.writing.changes import UNDOS, Refusal, WriteTimes
+from orchestration.writing.changes import Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.part_simulation import PartSimulation
 from orchestration.writing.parts import Together
 from orchestration.writing.simulation import Outcome, Simulation, StoredParts
-from schemas.commands import Command, Remember, WriteReceipt
+from schemas.commands import Command, Remember, Undoing, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant, to_instant
@@ -193,7 +193,9 @@ async def _read_together(
     named: Sequence[NamedCommand], graph: Graph, deps: Deps, now: Instant
 ) -> Mapping[str, Together]:
     """The parts of the commands that change several memories and links; none in a graph that does not exist."""
-    may_have_parts = any(isinstance(command, UNDOS) or getattr(command, "cascade", False) for command, _ in named)
+    may_have_parts = any(
+        isinstance(command, Undoing) or getattr(command, "cascade", False) for command, _ in named
+    )
     if not may_have_parts or not await deps.graphs.for_reading(graph.name):
         return {}
     return await cascade_reading.read_together(named, graph, now)
@@ -211,7 +213,7 @@ def _is_fresh(named: Sequence[NamedCommand], together: Mapping[str, Together], s
     """False when a record that an undo names was changed since the parts of that undo were read."""
     for command, command_id in named:
         each = together.get(command_id)
-        if each is None or each.undoes is None or not isinstance(command, UNDOS):
+        if each is None or each.undoes is None or not isinstance(command, Undoing):
             continue
         records_now = (stored.links if simulation.writes_to_link(command) else stored.memories).get(command.id)
         if last_commands(() if records_now is None else records_now.records) != each.seen:

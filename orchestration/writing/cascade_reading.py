@@ -8,18 +8,16 @@ from typing import Any, Final
 from orchestration.identifiers import link_name
 from orchestration.writing import changes
 from orchestration.writing.cascade import Plan, Planning, Root
-from orchestration.writing.changes import UNDOS
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import (
     PARTS_AT_MOST,
-    RESOLUTIONS,
     Part,
     Together,
     cascade_parts,
     part_id,
     undo_part,
 )
-from schemas.commands import Command, Resolve, ResolveLink, Undo, UndoLink
+from schemas.commands import Command, Resolve, Resolving, Undo, Undoing, UndoLink
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
 from substrate.bitemporal import last_commands
@@ -42,10 +40,10 @@ _ON_LINKS: Final = ("resolve_link", "undo_link")
 
 def resolves(command: Command) -> bool:
     """True when the command resolves a memory or link, so that something may follow."""
-    return isinstance(command, RESOLUTIONS) and command.resolution_state is ResolutionState.RESOLVED
+    return isinstance(command, Resolving) and command.resolution_state is ResolutionState.RESOLVED
 
 
-async def read_plan(command: Resolve | ResolveLink, graph: Graph, now: Instant, *, room: int) -> Plan:
+async def read_plan(command: Resolving, graph: Graph, now: Instant, *, room: int) -> Plan:
     """What follows from the command, in at most `room` steps. Raises what `Graph.read` raises."""
     root = await _root(command, graph)
     if root is None:
@@ -78,7 +76,7 @@ async def _read_waits(planning: Planning, graph: Graph, window: Period) -> list[
     return waits
 
 
-async def _root(command: Resolve | ResolveLink, graph: Graph) -> Root | None:
+async def _root(command: Resolving, graph: Graph) -> Root | None:
     """What is resolved; None for a link that does not exist."""
     if isinstance(command, Resolve):
         return Root(command.id)
@@ -97,7 +95,7 @@ async def read_together(named: Sequence[NamedCommand], graph: Graph, now: Instan
     together: dict[str, Together] = {}
     room = PARTS_AT_MOST + 1 - len(named)
     for command, command_id in named:
-        if isinstance(command, RESOLUTIONS) and command.cascade:
+        if isinstance(command, Resolving) and command.cascade:
             plan = await read_plan(command, graph, now, room=max(room, 0))
             together[command_id] = cascade_parts(command, plan)
             room -= len(plan.steps)
@@ -105,7 +103,7 @@ async def read_together(named: Sequence[NamedCommand], graph: Graph, now: Instan
 
 
 async def _read_undone(named: Sequence[NamedCommand], graph: Graph) -> dict[str, Together]:
-    undos = [(command, command_id) for command, command_id in named if isinstance(command, UNDOS)]
+    undos = [(command, command_id) for command, command_id in named if isinstance(command, Undoing)]
     if not undos:
         return {}
     stored = await _read_records([command for command, _ in undos], graph)
@@ -120,7 +118,7 @@ async def _read_undone(named: Sequence[NamedCommand], graph: Graph) -> dict[str,
     return undone
 
 
-async def _read_parts(command: Undo | UndoLink, whole_id: str, graph: Graph) -> tuple[Part, ...]:
+async def _read_parts(command: Undoing, whole_id: str, graph: Graph) -> tuple[Part, ...]:
     """The undos of the other parts of a command; empty when it had no parts, or changed nothing of this record."""
     stored = await read_part_receipts(whole_id, graph)
     members = [(receipt.command in _ON_LINKS, receipt.id) for receipt in stored]

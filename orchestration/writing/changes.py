@@ -20,21 +20,18 @@ from orchestration.writing import authorship, records
 from schemas.commands import (
     ChangeCommand,
     Command,
-    Correct,
-    CorrectLink,
+    Correcting,
     LinkRevision,
     Relate,
     Remember,
     Resolve,
-    ResolveLink,
+    Resolving,
     Retract,
+    Retracting,
     Revision,
     StretchCommand,
-    Supersede,
-    SupersedeLink,
     Undo,
-    UndoLink,
-    Unrelate,
+    Undoing,
 )
 from schemas.memory import ClosedReason, InvalidationReason, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
@@ -45,11 +42,6 @@ from substrate.store.changesets import RecordSelection
 type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-author", "not-applied"]
 
 MEMORY_CHANGES: Final = (Revision, Retract, Resolve, Undo)
-UNDOS: Final = (Undo, UndoLink)
-CORRECTIONS: Final = (Correct, CorrectLink)
-_RETRACTIONS: Final = (Retract, Unrelate)
-_RESOLUTIONS: Final = (Resolve, ResolveLink)
-_FROM_A_MOMENT: Final = (Supersede, SupersedeLink, *_RESOLUTIONS, *_RETRACTIONS)
 
 MAY_CHANGE: Final[Mapping[Source, frozenset[Source]]] = {
     Source.SYSTEM: frozenset(Source),
@@ -116,9 +108,8 @@ def lower_source(source: Source, other: Source) -> Source:
 
 def addressed_moment(command: ChangeCommand, now: Instant) -> Instant:
     """The start of the stretch of valid time that the command names, else `now`."""
-    effective_at = command.effective_at if isinstance(command, _FROM_A_MOMENT) else None
-    valid_from = getattr(command, "valid_from", None)
-    return records.instant(valid_from or effective_at, now)
+    start = getattr(command, "valid_from", None) or getattr(command, "effective_at", None)
+    return records.instant(start, now)
 
 
 def acted_stretch(command: ChangeCommand, now: Instant) -> Period:
@@ -134,9 +125,9 @@ def needed_records(command: Command, now: Instant) -> RecordSelection:
     if not isinstance(command, ChangeCommand):
         return RecordSelection(END_OF_TIME)
     # After a retraction the identity carries the last open record. It may hold long ago, so all must be read.
-    needs_all = _corrects_period(command) or isinstance(command, _RETRACTIONS)
+    needs_all = _corrects_period(command) or isinstance(command, Retracting)
     since = BEGINNING_OF_TIME if needs_all else addressed_moment(command, now)
-    return RecordSelection(since, isinstance(command, UNDOS))
+    return RecordSelection(since, isinstance(command, Undoing))
 
 
 def decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
@@ -149,14 +140,14 @@ def decide(command: ChangeCommand, known: Sequence[Record], last_version: int, t
     try:
         change = _decide(command, known, last_version, times)
     except ValueError as error:
-        problem: Problem = "conflict" if isinstance(command, UNDOS) else "invalid-request"
+        problem: Problem = "conflict" if isinstance(command, Undoing) else "invalid-request"
         raise Refusal(problem, str(error), current_version=current) from error
     if not change.closed and not change.opened:
         state = getattr(command, "resolution_state", None)
         fault = f"{command.id} is already {state}; nothing changes"
         raise Unchanged("conflict", fault, current_version=current)
     check_trust(command, change.closed or [opened.record for opened in change.opened])
-    if isinstance(command, UNDOS):
+    if isinstance(command, Undoing):
         restored_versions = {opened.from_version for opened in change.opened}
         restored = [record for record in known if record.version in restored_versions]
         check_trust_in_closers(command, restored)
@@ -182,7 +173,7 @@ def check_version(command: ChangeCommand, known: Sequence[Record], last_version:
     if command.expected_version is not None and command.expected_version != current:
         fault = f"{command.id} has version {current}, not {command.expected_version}"
         raise Refusal("conflict", fault, current_version=current)
-    if not open_records and not isinstance(command, UNDOS):
+    if not open_records and not isinstance(command, Undoing):
         fault = f"{command.id} was retracted; undo the retraction, or remember it again"
         raise Refusal("conflict", fault, current_version=current)
     return current
@@ -205,7 +196,7 @@ def check_trust_in_closers(command: ChangeCommand | Remember | Relate, restored:
             _check_may_change(command, record.closed_source, record)
 
 
-def check_undone_writer(command: Undo | UndoLink, opened: Sequence[Record], closed: Sequence[Record]) -> None:
+def check_undone_writer(command: Undoing, opened: Sequence[Record], closed: Sequence[Record]) -> None:
     """Raises Refusal when the undone change has another source or key than the command expects.
 
     `opened` and `closed`: the records that the undone change opened and closed.
@@ -241,12 +232,12 @@ def trust_fault(source: Source, owner: Source, level: Level) -> str:
 
 
 def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
-    if isinstance(command, UNDOS):
+    if isinstance(command, Undoing):
         return _as_quarantined(command, _undo(command, known, last_version, times))
     open_records = bitemporal.open_records(known)
     closed_as: ClosedReason | None = "quarantined" if command.quarantining else None
     context = RewriteContext(times.known_from, last_version, _closing_reason(command), closed_as)
-    if isinstance(command, CORRECTIONS) and _corrects_period(command):
+    if isinstance(command, Correcting) and _corrects_period(command):
         record = bitemporal.held_at(open_records, times.now)
         valid, content = _corrected_period(command, record.valid), _revised_content(command, record)
         return bitemporal.correct_period(open_records, record, context, valid=valid, content=content)
@@ -254,7 +245,7 @@ def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, 
     return bitemporal.rewrite(open_records, portion, lambda record: _remaining_content(command, record), context)
 
 
-def _undo(command: Undo | UndoLink, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
+def _undo(command: Undoing, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
     since = command.quarantining.since if command.quarantining else None
     if since is not None:
         return bitemporal.go_back(known, since, times.known_from, last_version)
@@ -269,19 +260,20 @@ def _as_quarantined(command: ChangeCommand, change: Change) -> Change:
 
 
 def _closing_reason(command: ChangeCommand) -> InvalidationReason:
-    if isinstance(command, _RETRACTIONS):
+    if isinstance(command, Retracting):
         return command.reason
-    return "discovered_false" if isinstance(command, CORRECTIONS) else "reality_changed"
+    return "discovered_false" if isinstance(command, Correcting) else "reality_changed"
 
 
 def _portion(command: ChangeCommand, open_records: OpenRecords, now: Instant) -> Period:
     """The stretch of valid time that the command acts on. Raises ValueError when no record holds over it."""
     if _names_portion(command):
-        return bitemporal.named_portion(open_records, _named_portion(command, now))
+        until = records.instant(getattr(command, "valid_to", None), END_OF_TIME)
+        return bitemporal.named_portion(open_records, Period(addressed_moment(command, now), until))
     moment = addressed_moment(command, now)
-    if isinstance(command, CORRECTIONS):
+    if isinstance(command, Correcting):
         return bitemporal.held_at(open_records, moment).valid
-    if not isinstance(command, _RETRACTIONS):
+    if not isinstance(command, Retracting):
         return bitemporal.named_portion(open_records, Period(moment))
     if command.effective_at is None:
         return bitemporal.held_at(open_records, moment).valid
@@ -294,18 +286,12 @@ def _names_portion(command: ChangeCommand) -> bool:
     return isinstance(command, StretchCommand) and not (command.valid_from is command.valid_to is None)
 
 
-def _named_portion(command: ChangeCommand, now: Instant) -> Period:
-    """From `valid_from`, `effective_at` or `now` to `valid_to` or the end of time."""
-    start = getattr(command, "valid_from", None) or getattr(command, "effective_at", None)
-    return Period(records.instant(start, now), records.instant(getattr(command, "valid_to", None), END_OF_TIME))
-
-
 def _corrects_period(command: ChangeCommand) -> bool:
     """True when the command corrects the valid time itself, not a field of the content."""
-    return isinstance(command, CORRECTIONS) and bool({"valid_at", "invalid_at"} & command.model_fields_set)
+    return isinstance(command, Correcting) and bool({"valid_at", "invalid_at"} & command.model_fields_set)
 
 
-def _corrected_period(command: Correct | CorrectLink, valid: Period) -> Period:
+def _corrected_period(command: Correcting, valid: Period) -> Period:
     """The valid time after the command; a start or end that the command does not name stays."""
     named = command.model_fields_set
     return Period(
@@ -315,7 +301,7 @@ def _corrected_period(command: Correct | CorrectLink, valid: Period) -> Period:
 
 
 def _remaining_content(command: ChangeCommand, record: Record) -> Mapping[str, Any] | None:
-    return None if isinstance(command, _RETRACTIONS) else _revised_content(command, record)
+    return None if isinstance(command, Retracting) else _revised_content(command, record)
 
 
 def _revised_content(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
@@ -324,7 +310,7 @@ def _revised_content(command: ChangeCommand, record: Record) -> Mapping[str, Any
     Repairs nested maps from before their depth was checked: a record with such a map could not be shown.
     """
     changed = changed_fields(command, record.content)
-    if isinstance(command, _RESOLUTIONS) and changed.items() <= record.content.items():
+    if isinstance(command, Resolving) and changed.items() <= record.content.items():
         return record.content
     return stored_maps.repair_maps({**record.content, **changed})
 
@@ -335,7 +321,7 @@ def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[s
         return records.revised_fields(command, content)
     if isinstance(command, LinkRevision):
         return {**records.named_fields(command, content), **records.still_unset(content, command.model_fields_set)}
-    if isinstance(command, _RESOLUTIONS):
+    if isinstance(command, Resolving):
         given = () if command.inferred else ("resolution_state",)
         return {"resolution_state": command.resolution_state.value, **records.still_unset(content, given)}
     return {}

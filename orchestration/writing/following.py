@@ -8,9 +8,7 @@ from typing import Final
 from orchestration.dependencies import Deps
 from orchestration.writing import cascade_reading, parts
 from orchestration.writing.cascade import Plan
-from orchestration.writing.changes import UNDOS
-from orchestration.writing.parts import RESOLUTIONS
-from schemas.commands import Command, Consequence, WriteReceipt
+from schemas.commands import Command, Consequence, Resolving, Undoing, WriteReceipt
 from schemas.errors import StoreTimeout
 from schemas.memory import ResolutionState
 from schemas.temporal import Instant
@@ -33,7 +31,7 @@ async def with_consequences(
 
 
 async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps, now: Instant) -> WriteReceipt:
-    had_parts = isinstance(command, UNDOS) or getattr(command, "cascade", False)
+    had_parts = isinstance(command, Undoing) or getattr(command, "cascade", False)
     if receipt.status != "stored" or (had_parts and not receipt.duplicate):
         return receipt
     graph = deps.graph(graph_name(command.graph_key, command.citizen_id))
@@ -47,7 +45,7 @@ async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps
 
 
 async def _plan(command: Command, graph: Graph, now: Instant) -> Plan:
-    if not isinstance(command, RESOLUTIONS) or command.resolution_state is not ResolutionState.RESOLVED:
+    if not isinstance(command, Resolving) or command.resolution_state is not ResolutionState.RESOLVED:
         return Plan()
     return await cascade_reading.read_plan(command, graph, now, room=NAMED_AT_MOST)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestration.writing import changes, receipts
 from orchestration.writing.cascade import Plan
-from orchestration.writing.changes import UNDOS, Refusal, Unchanged
+from orchestration.writing.changes import Refusal, Unchanged
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import (
     Part,
@@ -23,7 +23,7 @@ from orchestration.writing.parts import (
     undo_part,
 )
 from orchestration.writing.simulation import Outcome, PlannedWrite, Simulation, plan_at, writes_to_link
-from schemas.commands import ChangeCommand, Command, Consequence
+from schemas.commands import ChangeCommand, Command, Consequence, Undoing
 from substrate import bitemporal
 
 type Identity = tuple[bool, str]
@@ -47,7 +47,7 @@ class PartSimulation(Simulation):
 
     def _undone_here(self, command: Command) -> Together | None:
         """The parts of an undo that takes back a command of the same list; None when that had no parts."""
-        if not isinstance(command, UNDOS):
+        if not isinstance(command, Undoing):
             return None
         is_link = writes_to_link(command)
         by = self._chain(command.id, is_link=is_link).states[-1].by
@@ -114,7 +114,7 @@ class PartSimulation(Simulation):
     def _undo_together(self, named: NamedCommand, together: Together) -> PlannedWrite:
         """Take back a command with all its parts. Raises Refusal when one of them cannot be taken back."""
         command, undoes = named.command, together.undoes or ""
-        assert isinstance(command, UNDOS)
+        assert isinstance(command, Undoing)
         own = self._chain(command.id, is_link=writes_to_link(command))
         is_own = own.was_changed_by(undoes)
         planned = self._simulate(named) if is_own else self._plan_unchanged(named)

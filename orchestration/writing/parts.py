@@ -9,7 +9,17 @@ import orjson
 
 from orchestration.writing.cascade import Plan, Step
 from orchestration.writing.receipts import command_name
-from schemas.commands import ChangeCommand, Command, Consequence, Resolve, ResolveLink, Undo, UndoLink
+from schemas.commands import (
+    ChangeCommand,
+    Command,
+    Consequence,
+    Resolve,
+    ResolveLink,
+    Resolving,
+    Undo,
+    Undoing,
+    UndoLink,
+)
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import END_OF_TIME, Period, to_datetime
 from substrate.bitemporal import OpenRecords, Record
@@ -17,7 +27,6 @@ from substrate.store.rows import StoredReceipt
 
 PARTS_AT_MOST: Final = 99
 """With the command itself, as many as an atomic list has commands: all are written in one statement."""
-RESOLUTIONS: Final = (Resolve, ResolveLink)
 _OPEN: Final = frozenset((ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value))
 _COPIED: Final = (
     "level",
@@ -55,7 +64,7 @@ def part_id(command_id: str, number: int) -> str:
     return f"{command_id}|{number}"
 
 
-def cascade_parts(command: Resolve | ResolveLink, plan: Plan) -> Together:
+def cascade_parts(command: Resolving, plan: Plan) -> Together:
     """The commands that do what follows, with the writer, the source and the stretch of the whole command."""
     parts = tuple(
         Part(_copied(command, ResolveLink if s.is_link else Resolve, s.id, resolution_state=s.state), s)
@@ -64,7 +73,7 @@ def cascade_parts(command: Resolve | ResolveLink, plan: Plan) -> Together:
     return Together(parts, plan)
 
 
-def undo_part(command: Undo | UndoLink, record_id: str, undoes: str, *, is_link: bool) -> Part:
+def undo_part(command: Undoing, record_id: str, undoes: str, *, is_link: bool) -> Part:
     """The undo of one part of the command `undoes`."""
     return Part(_copied(command, UndoLink if is_link else Undo, record_id, undoes=undoes))
 

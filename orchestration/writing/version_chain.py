@@ -15,8 +15,8 @@ import orjson
 
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.writing import appraised_rows, changes, records
-from orchestration.writing.changes import UNDOS, Attribution, Refusal, WriteTimes
-from schemas.commands import ChangeCommand, Revision, Undo, UndoLink
+from orchestration.writing.changes import Attribution, Refusal, WriteTimes
+from schemas.commands import ChangeCommand, Revision, Undoing
 from schemas.temporal import Instant, Period
 from substrate import bitemporal
 from substrate.bitemporal import Change, OpenedRecord, Record, RewriteContext, is_open
@@ -187,7 +187,7 @@ class VersionChain:
 
         `appraisal`: what the text of the command says; None when texts are not appraised.
         """
-        if isinstance(command, UNDOS) and len(self.states) > 1:
+        if isinstance(command, Undoing) and len(self.states) > 1:
             return self._undo_last(command, command_id, times)
         by = Attribution.from_command(command, command_id)
         change = changes.decide(command, tuple(self.records.values()), self.states[-1].last_version, times)
@@ -211,7 +211,7 @@ class VersionChain:
             opened.append(replace(each, record=replace(record, content=content)) if each.revised else each)
         return replace(change, opened=tuple(opened))
 
-    def _undo_last(self, command: Undo | UndoLink, command_id: str, times: WriteTimes) -> Record:
+    def _undo_last(self, command: Undoing, command_id: str, times: WriteTimes) -> Record:
         """Revert the last change of the same list. It was never stored, so the state before it returns whole."""
         changes.check_version(command, tuple(self.records.values()), self.states[-1].last_version, times.now)
         last, before = self.states[-1], self.states[-2]

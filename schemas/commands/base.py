@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from schemas.base import AtMost, Frozen, Identifier, ShortText, Whole
+from schemas.base import AtMost, Flag, Frozen, Identifier, ShortText, Whole
 from schemas.collectives import GraphRequest
 from schemas.errors import SubstrateError, refusal_error
-from schemas.memory import Collective, Level, ResolutionState, SharedFrom, Source
+from schemas.memory import Collective, InvalidationReason, Level, ResolutionState, SharedFrom, Source
 from schemas.temporal import Instant, Moment
 
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
@@ -169,55 +169,101 @@ _NO_CHANGE = frozenset(
 """Fields of a revision that say of what and when, and not what changes."""
 
 
-def require_a_change(schema: dict[str, Any]) -> None:
-    """Says in a JSON schema what `check_changes_something` checks."""
+def _require_a_change(schema: dict[str, Any]) -> None:
+    """Says in a JSON schema that a revision changes something."""
     names = [name for name in schema["properties"] if name not in _NO_CHANGE]
     schema["anyOf"] = [{"required": [name]} for name in names]
 
 
-def check_changes_something(command: ChangeCommand) -> None:
-    """Raises ValueError for a revision that names no field to change: it would only write another version."""
-    if not command.model_fields_set - _NO_CHANGE:
-        raise ValueError("nothing changes: name at least one field that changes")
+class Revising(StretchCommand):
+    """New values for fields of what `_subject` names; it is never without the fields of `_never_absent`."""
+
+    model_config = ConfigDict(json_schema_extra=_require_a_change)
+    _subject: ClassVar[str]
+    _never_absent: ClassVar[frozenset[str]]
+
+    @model_validator(mode="after")
+    def _changes_something_that_may_change(self) -> Self:
+        if not self.model_fields_set - _NO_CHANGE:
+            raise ValueError("nothing changes: name at least one field that changes")
+        given = self._never_absent & self.model_fields_set
+        cleared = sorted(name for name in given if getattr(self, name) is None)
+        if cleared:
+            names = ", ".join(cleared)
+            raise ValueError(f"{names} cannot be null: every {self._subject} has it; leave it out to keep it")
+        return self
 
 
-def check_not_cleared(command: ChangeCommand, fields: frozenset[str], of: str) -> None:
-    """Raises ValueError when the command clears one of the fields that every record has."""
-    cleared = sorted(name for name in fields & command.model_fields_set if getattr(command, name) is None)
-    if cleared:
-        raise ValueError(f"{', '.join(cleared)} cannot be null: every {of} has it; leave it out to keep it")
+class Retracting(StretchCommand):
+    """Something no longer holds, or never held."""
+
+    command: str
+    effective_at: Moment | None = None
+    reason: InvalidationReason = "discovered_false"
+
+    @model_validator(mode="after")
+    def _check_start(self) -> Self:
+        if not self.effective_at:
+            _check_stretch_start(self)
+        return self
 
 
-def check_stretch_start(command: StretchCommand) -> None:
+class Correcting(StretchCommand):
+    """What is believed to have held is another than it was."""
+
+    command: str
+    valid_at: Moment | None = None
+    invalid_at: Moment | None = None
+
+    @model_validator(mode="after")
+    def _corrects_the_period_or_a_stretch(self) -> Self:
+        """Refuses a corrected valid time that is empty or comes with a stretch."""
+        _check_stretch_start(self)
+        corrected = {"valid_at", "invalid_at"} & self.model_fields_set
+        if not corrected:
+            return self
+        if self.valid_from is not None:
+            raise ValueError("valid_at and invalid_at correct a whole record: leave valid_from and valid_to out")
+        if "valid_at" in corrected and self.valid_at is None:
+            raise ValueError("valid_at cannot be null: every record has a beginning; leave it out to keep it")
+        check_period(self.valid_at, self.invalid_at)
+        return self
+
+
+def _check_stretch_start(command: StretchCommand) -> None:
     """Raises ValueError for an end without a beginning."""
-    if command.valid_to is not None and command.valid_from is None and not getattr(command, "effective_at", None):
+    if command.valid_to is not None and command.valid_from is None:
         raise ValueError("valid_to needs valid_from: say where the stretch begins")
 
 
-def check_correction(command: StretchCommand) -> None:
-    """Raises ValueError for a corrected valid time that is empty or comes with a stretch."""
-    check_stretch_start(command)
-    corrected = {"valid_at", "invalid_at"} & command.model_fields_set
-    if not corrected:
-        return
-    if command.valid_from is not None:
-        raise ValueError("valid_at and invalid_at correct a whole record: leave valid_from and valid_to out")
-    start, end = getattr(command, "valid_at", None), getattr(command, "invalid_at", None)
-    if "valid_at" in corrected and start is None:
-        raise ValueError("valid_at cannot be null: every record has a beginning; leave it out to keep it")
-    check_period(start, end)
-
-
-CASCADE: Final = (
+_CASCADE: Final = (
     "Do at once what follows: resolve the problem and its open links, and unblock what waited for it alone. One "
     "command, which an undo takes back as a whole."
 )
 
 
-def check_cascade(command: StretchCommand) -> None:
-    """Raises ValueError for a cascade of another state than resolved."""
-    if getattr(command, "cascade", False) and getattr(command, "resolution_state", None) != "resolved":
-        raise ValueError("cascade goes with resolution_state resolved: nothing follows from another state")
+class Resolving(StretchCommand):
+    """Work gets another state."""
+
+    command: str
+    effective_at: Moment | None = None
+    resolution_state: ResolutionState = ResolutionState.RESOLVED
+    cascade: Flag = Field(default=False, description=_CASCADE)
+
+    @model_validator(mode="after")
+    def _check_cascade(self) -> Self:
+        if self.cascade and self.resolution_state != ResolutionState.RESOLVED:
+            raise ValueError("cascade goes with resolution_state resolved: nothing follows from another state")
+        return self
+
+
+class Undoing(ChangeCommand):
+    """The last change is reverted, if it is the one that is named."""
+
+    command: str
+    undoes: Identifier | None = None
+    undoes_source: Source | None = None
+    undoes_key: ShortText | None = None
 
 
 class Consequence(Frozen):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from schemas.base import CitizenId, Flag, Frozen, Identifier, Request
 from schemas.collectives import CollectiveId
-from schemas.commands.memories import Command
+from schemas.commands.base import Command
 from schemas.memory import Collective, Level
 
 WITH_COPIES: Final = "Erase the copies too that the citizen shared; else the report only names them."

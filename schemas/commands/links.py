@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import Emotions, Flag, Identifier, JsonMap, Name, ShortText, Text, Unit, check_identifier
+from schemas.base import Emotions, Identifier, JsonMap, Name, Text, Unit, check_identifier
 from schemas.commands.base import (
-    CASCADE,
-    ChangeCommand,
     Command,
-    StretchCommand,
-    check_cascade,
-    check_changes_something,
-    check_correction,
-    check_not_cleared,
+    Correcting,
+    Resolving,
+    Retracting,
+    Revising,
+    Undoing,
     check_period,
-    check_stretch_start,
-    require_a_change,
 )
-from schemas.memory import InvalidationReason, ResolutionState, Source
+from schemas.memory import ResolutionState, Source
 from schemas.temporal import Moment
 from schemas.validation import REQUIRED
 
@@ -76,14 +72,14 @@ class Relate(Command):
         return self
 
 
-class LinkRevision(StretchCommand):
+class LinkRevision(Revising):
     """New metadata for a link: only the fields given change, null clears a field that may be absent.
 
     Its ends and its type never change: a link with other ends is another link.
     """
 
-    model_config = ConfigDict(json_schema_extra=require_a_change)
-
+    _subject: ClassVar[str] = "link"
+    _never_absent: ClassVar[frozenset[str]] = frozenset(REQUIRED)
     id: LinkId
     energy: Unit | None = None
     confidence: Unit | None = None
@@ -99,12 +95,6 @@ class LinkRevision(StretchCommand):
     spatial_context: Text | None = None
     sensory_details: JsonMap | None = None
 
-    @model_validator(mode="after")
-    def _check_link_not_cleared(self) -> LinkRevision:
-        check_changes_something(self)
-        check_not_cleared(self, frozenset(REQUIRED), "link")
-        return self
-
 
 class SupersedeLink(LinkRevision):
     """The world changed (`reality_changed`): the old metadata end at `effective_at`, the new begin there.
@@ -117,7 +107,7 @@ class SupersedeLink(LinkRevision):
     effective_at: Moment | None = None
 
 
-class CorrectLink(LinkRevision):
+class CorrectLink(Correcting, LinkRevision):
     """We were wrong (`discovered_false`): the corrected metadata hold over the same valid time.
 
     This is the valid time of the record that holds now, or the given stretch. `valid_at` and `invalid_at` correct
@@ -125,16 +115,10 @@ class CorrectLink(LinkRevision):
     """
 
     command: Literal["correct_link"] = "correct_link"
-    valid_at: Moment | None = None
-    invalid_at: Moment | None = None
-
-    @model_validator(mode="after")
-    def _corrects_the_period_or_a_stretch(self) -> CorrectLink:
-        check_correction(self)
-        return self
+    id: LinkId
 
 
-class Unrelate(StretchCommand):
+class Unrelate(Retracting):
     """The link no longer holds from `effective_at` on, in any record.
 
     Without `effective_at`, the record that holds now never held. With `valid_to`, or with `valid_from` and
@@ -143,16 +127,9 @@ class Unrelate(StretchCommand):
 
     command: Literal["unrelate"] = "unrelate"
     id: LinkId
-    effective_at: Moment | None = None
-    reason: InvalidationReason = "discovered_false"
-
-    @model_validator(mode="after")
-    def _check_start(self) -> Unrelate:
-        check_stretch_start(self)
-        return self
 
 
-class ResolveLink(StretchCommand):
+class ResolveLink(Resolving):
     """Set another resolution state; other metadata stay.
 
     It holds from `effective_at` (default: now) to `valid_to`, by default over every later record to the end of
@@ -161,24 +138,13 @@ class ResolveLink(StretchCommand):
 
     command: Literal["resolve_link"] = "resolve_link"
     id: LinkId
-    effective_at: Moment | None = None
-    resolution_state: ResolutionState = ResolutionState.RESOLVED
-    cascade: Flag = Field(default=False, description=CASCADE)
-
-    @model_validator(mode="after")
-    def _check_cascade(self) -> ResolveLink:
-        check_cascade(self)
-        return self
 
 
-class UndoLink(ChangeCommand):
+class UndoLink(Undoing):
     """Revert the last change of a link by new records; `undoes`, `undoes_source`, `undoes_key` as for a memory."""
 
     command: Literal["undo_link"] = "undo_link"
     id: LinkId
-    undoes: Identifier | None = None
-    undoes_source: Source | None = None
-    undoes_key: ShortText | None = None
 
 
 LINK_COMMANDS: Final = (Relate, SupersedeLink, CorrectLink, Unrelate, ResolveLink, UndoLink)

@@ -7,31 +7,20 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from pydantic import ConfigDict, Discriminator, Field, TypeAdapter, model_validator
 
-from schemas.base import Emotions, Flag, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
+from schemas.base import Emotions, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
 from schemas.commands.base import (
-    CASCADE,
-    ChangeCommand,
     Command,
-    StretchCommand,
+    Correcting,
+    Resolving,
+    Retracting,
+    Revising,
     Tags,
-    WriteReceipt,
-    check_cascade,
-    check_changes_something,
-    check_correction,
-    check_not_cleared,
+    Undoing,
     check_period,
-    check_stretch_start,
-    require_a_change,
 )
 from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Severity, Source, Step
+from schemas.memory import Abstraction, ResolutionState, Severity, Source, Step
 from schemas.temporal import Moment
-
-__all__ = [
-    "ANY_COMMAND", "KINDS", "AnyCommand", "Command", "Correct", "CorrectLink", "Relate", "Remember", "Resolve",
-    "ResolveLink", "Retract", "Revision", "Supersede", "SupersedeLink", "Tags", "Undo", "UndoLink", "Unrelate",
-    "WriteReceipt",
-]  # fmt: skip
 
 
 class Remember(Command):
@@ -83,17 +72,16 @@ class Remember(Command):
         return self
 
 
-_NEVER_ABSENT = frozenset(("node_type", "name", "description", "energy", "confidence"))
-
-
-class Revision(StretchCommand):
+class Revision(Revising):
     """New content for a memory: only the fields given change, null clears a field that may be absent.
 
     A given `extra` replaces the whole former `extra`.
     """
 
-    model_config = ConfigDict(json_schema_extra=require_a_change)
-
+    _subject: ClassVar[str] = "memory"
+    _never_absent: ClassVar[frozenset[str]] = frozenset(
+        ("node_type", "name", "description", "energy", "confidence")
+    )
     id: Identifier
     node_type: Name | None = None
     name: Name | None = None
@@ -119,12 +107,6 @@ class Revision(StretchCommand):
     discovery_energy: Unit | None = None
     extra: JsonMap | None = None
 
-    @model_validator(mode="after")
-    def _check_memory_not_cleared(self) -> Revision:
-        check_changes_something(self)
-        check_not_cleared(self, _NEVER_ABSENT, "memory")
-        return self
-
 
 class Supersede(Revision):
     """The world changed (`reality_changed`): the old content ends at `effective_at`, the new begins there.
@@ -137,7 +119,7 @@ class Supersede(Revision):
     effective_at: Moment | None = None
 
 
-class Correct(Revision):
+class Correct(Correcting, Revision):
     """We were wrong (`discovered_false`): the corrected content holds over the same valid time.
 
     This is the valid time of the record that holds now, or the given stretch. `valid_at` and `invalid_at` correct
@@ -145,16 +127,10 @@ class Correct(Revision):
     """
 
     command: Literal["correct"] = "correct"
-    valid_at: Moment | None = None
-    invalid_at: Moment | None = None
-
-    @model_validator(mode="after")
-    def _corrects_the_period_or_a_stretch(self) -> Correct:
-        check_correction(self)
-        return self
+    id: Identifier
 
 
-class Retract(StretchCommand):
+class Retract(Retracting):
     """The memory no longer holds from `effective_at` on, in any record.
 
     Without `effective_at`, the record that holds now never held. With `valid_to`, or with `valid_from` and
@@ -163,16 +139,9 @@ class Retract(StretchCommand):
 
     command: Literal["retract"] = "retract"
     id: Identifier
-    effective_at: Moment | None = None
-    reason: InvalidationReason = "discovered_false"
-
-    @model_validator(mode="after")
-    def _check_start(self) -> Retract:
-        check_stretch_start(self)
-        return self
 
 
-class Resolve(StretchCommand):
+class Resolve(Resolving):
     """Set another resolution state; the other content stays.
 
     It holds from `effective_at` (default: now) to `valid_to`, by default over every later record to the end of
@@ -181,17 +150,9 @@ class Resolve(StretchCommand):
 
     command: Literal["resolve"] = "resolve"
     id: Identifier
-    effective_at: Moment | None = None
-    resolution_state: ResolutionState = ResolutionState.RESOLVED
-    cascade: Flag = Field(default=False, description=CASCADE)
-
-    @model_validator(mode="after")
-    def _check_cascade(self) -> Resolve:
-        check_cascade(self)
-        return self
 
 
-class Undo(ChangeCommand):
+class Undo(Undoing):
     """Revert the last change of a memory by new records; the mistake stays visible in the past.
 
     `undoes` names the command that must be the last one; by default any is reverted. With `undoes_source` or
@@ -200,9 +161,6 @@ class Undo(ChangeCommand):
 
     command: Literal["undo"] = "undo"
     id: Identifier
-    undoes: Identifier | None = None
-    undoes_source: Source | None = None
-    undoes_key: ShortText | None = None
 
 
 type _Any = (

@@ -20,7 +20,7 @@ from schemas.base import (
     Whole,
 )
 from schemas.collectives import CollectiveId, GraphRequest
-from schemas.commands.memories import Correct, Retract, WriteReceipt
+from schemas.commands import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Collective, GraphKey, InGraph, Level, ResolutionState, graph_key
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME

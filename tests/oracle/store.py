@@ -17,7 +17,7 @@ from schemas.commands import (
     Remember,
     ResolveLink,
     SupersedeLink,
-    Undo,
+    Undoing,
     UndoLink,
     Unrelate,
 )
@@ -100,7 +100,7 @@ class Oracle:
             return self.begin(command, now, at)
         assert isinstance(command, ChangeCommand)
         self.expected(command, now)
-        if isinstance(command, (Undo, UndoLink)):
+        if isinstance(command, Undoing):
             receipt = self.undo(command, at)
         elif not self.believed(command.id):
             raise Refused("conflict")
@@ -158,7 +158,7 @@ class Oracle:
             return opened[-1] if opened else told(addressed(changing, stretch.start))
         return within[0]
 
-    def undo(self, command: Undo | UndoLink, at: int) -> Told:
+    def undo(self, command: Undoing, at: int) -> Told:
         """What the last moment of an identity opened is closed, what it closed holds again."""
         records = self.records_of(command.id)
         last, by = self.last_change(command.id)

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.commands import ChangeCommand, Command, Undo, UndoLink
+from schemas.commands import ChangeCommand, Command, Undoing
 from tests.oracle.held import Held, Refused, Told, told
 from tests.oracle.store import OF_LINKS, Oracle, said
 
@@ -56,7 +56,7 @@ class Thought:
         """The next command of the list."""
         identity = identity_of(command)
         was = deepcopy(self.oracle.records_of(identity))
-        if isinstance(command, (Undo, UndoLink)) and self.before.get(identity):
+        if isinstance(command, Undoing) and self.before.get(identity):
             receipt = self.taken_back(command)
         else:
             receipt = self.oracle.at(command, self.now, self.at)
@@ -68,7 +68,7 @@ class Thought:
             self.names[identity] = command.command_id
         return receipt
 
-    def taken_back(self, command: Undo | UndoLink) -> Told:
+    def taken_back(self, command: Undoing) -> Told:
         """The last command of the list on this identity is as if it had not been."""
         known = self.oracle.done.get(command.command_id or "")
         if known is not None:
