@@ -95,7 +95,7 @@ async def _apply(
 ) -> list[WriteReceipt]:
     if moments is None:
         moments = [now + (step if whole is None else 0) for step in range(len(commands))]
-    trimmed = [records.trim_command(command) for command in commands]
+    trimmed = list(map(records.trim_command, commands))
     timed = [TimedCommand(each.command, at) for each, at in zip(trimmed, moments, strict=True)]
     refusals = [await _refuse_ended(command, deps) for command in timed]
     accepted = [command for command, refusal in zip(timed, refusals, strict=True) if refusal is None]
@@ -336,7 +336,7 @@ def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.Ro
 
 async def _embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
     """Set the embedding of each row."""
-    vectors = await deps.embedder.embed_texts([records.embedded_text(row) for row in rows])
+    vectors = await deps.embedder.embed_texts(list(map(records.embedded_text, rows)))
     for row, vector in zip(rows, vectors, strict=True):
         row["embedding"] = vector or None
 

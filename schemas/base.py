@@ -40,6 +40,11 @@ DEEPEST: Final = 32
 """The deepest nesting of lists and maps in JSON that is stored unchanged."""
 
 
+def without_nulls[K, V](values: Mapping[K, V | None]) -> dict[K, V]:
+    """What has a value: in a query, in a command and in its fields what a map does not have is null."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class AtMost:
     """Limits a list or map to `most` elements, checked before any element is validated.

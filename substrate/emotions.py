@@ -136,7 +136,7 @@ def cosine_similarities(
     if names != raw_names:
         maps = list(map(normal_emotions, maps))
         names = list(chain.from_iterable(maps))
-    owners = np.repeat(np.arange(len(maps)), [len(each) for each in maps])
+    owners = np.repeat(np.arange(len(maps)), list(map(len, maps)))
     intensities = np.fromiter(chain.from_iterable(each.values() for each in maps), np.float64, len(names))
     others = np.fromiter((emotions.get(name, 0.0) for name in names), np.float64, len(names))
     dot = np.bincount(owners, intensities * others, len(maps))

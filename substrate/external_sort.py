@@ -32,7 +32,7 @@ class ExternalSorter:
 
     def lines(self) -> Iterator[bytes]:
         self._buffer.sort()
-        runs = [_entries(run) for run in self._runs]
+        runs = list(map(_entries, self._runs))
         for _, line in heapq.merge(self._buffer, *runs):
             yield line
 

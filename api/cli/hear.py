@@ -58,7 +58,7 @@ def hear(  # noqa: PLR0913  (a command's arguments are its options)
     """
     chosen = support.validate(HeardConversation, {"citizen_id": citizen, "episode_id": episode}, OPTIONS)
     given = {"speaker": speaker, "text": text, "time": time, "id": message_id, "session": session}
-    one = {name: value for name, value in given.items() if value is not None}
+    one = support.drop_unset(given)
     report = support.run(_hear(support.read_settings(ctx), chosen, [one] if one else _read_lines()))
     support.print_answer(report, _show, as_json=as_json)
     if report.refused:

@@ -23,6 +23,7 @@ from api.cli.program import run_until_stopped
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.ingestion.written_times import parse_time
+from schemas.base import without_nulls
 from schemas.collectives import GraphRequest, owner_of
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level
@@ -40,6 +41,7 @@ from substrate.engine.loading import Loading
 from substrate.graphs.names import graph_name
 
 run = run_until_stopped
+drop_unset = without_nulls
 
 _NAMES_SHOWN = 5
 _REPORT_EVERY_S = 5.0
@@ -101,11 +103,6 @@ def report_loading() -> OnLoading:
             messages().print(Text(f"waiting: {loading.describe()}", "bright_black"), soft_wrap=True)
 
     return report
-
-
-def drop_unset(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not None."""
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def validate[T](make: Callable[..., T], fields: Mapping[str, Any], options: Mapping[str, str] | None = None) -> T:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypedDict, Unpack
 from anyio import to_thread
 
 from api.client.transport import Call, Fields, Sender, quote_segment
+from schemas.base import without_nulls
 from schemas.errors import InvalidRequest, Refused
 from schemas.responses import EpisodeReport, HeardReport, IngestReport
 
@@ -59,7 +60,7 @@ class ConversationCalls(Sender):
         others are stored.
         """
         given = {"speaker": speaker, "text": text, **message}
-        one = {name: value for name, value in given.items() if value is not None}
+        one = without_nulls(given)
         path = f"/v1/episodes/{quote_segment(episode_id)}/turns"
         reports: list[HeardReport] = []
         for part in batched([*messages, *([one] if one else [])], MESSAGES_AT_ONCE):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from orchestration.graph_queries.existing_graphs import View
+from schemas.base import without_nulls
 from schemas.errors import Fault, StoreTimeout
 from schemas.field_names import nearest
 from schemas.intention import Filters
@@ -67,7 +68,7 @@ async def read_filters(filters: Filters | None, view: View) -> FilterReading:
     held = {level: counts for level, counts in zip(view.targets, counted, strict=True) if counts is not None}
     bounds = {level: find_fewest(filters, counts) for level, counts in held.items()}
     notes = await _note_unknown(filters, list(held.values()), graphs) if len(held) == len(graphs) else []
-    fewest = {level: bound for level, bound in bounds.items() if bound is not None}
+    fewest = without_nulls(bounds)
     return FilterReading(fewest, (*filters.notes, *notes))
 
 
@@ -99,7 +100,7 @@ def describe_unknown(name: str, value: str, known: Sequence[str]) -> str:
         return f"{said}: did you mean {meant!r}?"
     if not known or name not in _LISTED:
         return said
-    listed = ", ".join(repr(each) for each in known[:_MOST_LISTED])
+    listed = ", ".join(map(repr, known[:_MOST_LISTED]))
     return f"{said}; there {'is' if len(known) == 1 else 'are'} {listed}"
 
 

@@ -122,7 +122,7 @@ def _again(request: QueryRequest, recall: Recall) -> QueryRequest:
         for name in ("expanded", "far")
         if isinstance(request.values.get(name), int)
     }
-    given = {**_without_search(request.values), **reached, "given": [list(hit) for hit in standing]}
+    given = {**_without_search(request.values), **reached, "given": list(map(list, standing))}
     return replace(request, query=_GIVEN[_stem(request.query)], values=given, wanted=0, wider=(), reading=None)
 
 

@@ -106,7 +106,7 @@ class Episode:
 
     def people_ids(self) -> frozenset[str]:
         speakers = {turn.speaker for session in self.sessions for turn in session.turns}
-        return frozenset(self.person(speaker) for speaker in speakers)
+        return frozenset(map(self.person, speakers))
 
     def commands(self) -> Iterator[Command]:
         return commands(self)

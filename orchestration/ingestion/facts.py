@@ -160,7 +160,7 @@ async def _store(
         if faults:
             extraction.left_out["; ".join(faults)] += 1
             continue
-        extraction.memories += [_id(end) for end in new]
+        extraction.memories += list(map(_id, new))
         extraction.links.append(link_id)
         if claim.replaces:
             extraction.supersessions += await _replace(link_id, link, job)

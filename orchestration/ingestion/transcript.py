@@ -156,7 +156,7 @@ def align(
     `fewest`: so many messages must be as they are stored before others are taken for edited. `found`: by place in
     the list, the turns of messages that were found before.
     """
-    by_id = [transcript.position_of(message) for message in messages]
+    by_id = list(map(transcript.position_of, messages))
     if found:
         by_id = [transcript.position_by_id(found.get(place, ""), at) for place, at in enumerate(by_id)]
     if any(position is not None for position in by_id):

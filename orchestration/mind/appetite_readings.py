@@ -277,7 +277,7 @@ def _active_contexts(facts: Facts, work: Sequence[_Weighed]) -> list[str]:
     """What its work and its talk are about: goals, open work, and what its late words name; at most four."""
     goals = list(_goals(facts))[:GOALS_SHOWN]
     open_work = [each.memory.goal or _in_short(each.memory.text) for each in work[:GOALS_SHOWN]]
-    every = (_in_short(each) for each in (*goals, *open_work, *facts.mentioned))
+    every = map(_in_short, (*goals, *open_work, *facts.mentioned))
     return list(_distinct(every))[:MOST_CONTEXTS]
 
 

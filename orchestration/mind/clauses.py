@@ -186,13 +186,13 @@ def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | 
 
 def _negating(texts: Sequence[str], spoken: Language) -> int:
     """How many words say that something is left out: skip, avoid, refuse."""
-    stems = {spoken.stemmer.stemWord(word) for word in spoken.judging["negating"]}
+    stems = set(map(spoken.stemmer.stemWord, spoken.judging["negating"]))
     return sum(spoken.stemmer.stemWord(text) in stems for text in texts)
 
 
 def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> tuple[Word, ...]:
     """The words that carry meaning: no function words, no times, no light verbs unless they are all there is."""
-    negating = {spoken.stemmer.stemWord(word) for word in spoken.judging["negating"]}
+    negating = set(map(spoken.stemmer.stemWord, spoken.judging["negating"]))
     found: list[Word] = []
     deeds = _deeds(spoken.code)
     particle = -1
@@ -210,7 +210,7 @@ def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> 
             continue
         if stem not in negating:
             found.append(Word(text, deeds.get(stem, stem)))
-    light = {spoken.stemmer.stemWord(word) for word in spoken.judging["light"]}
+    light = set(map(spoken.stemmer.stemWord, spoken.judging["light"]))
     heavy = [word for word in found if word.stem not in light]
     return tuple(dict.fromkeys(heavy or found))
 

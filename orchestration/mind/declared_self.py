@@ -54,7 +54,7 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     voice = OwnVoice(
         (Source.CITIZEN.value, Source.INGESTION.value), speakers, tuple(sorted(ROLES)), _possessives()
     )
-    selves = {name_key(own) for own in (citizen_id, *names)}
+    selves = set(map(name_key, (citizen_id, *names)))
     rows, entity, values, periods = await asyncio.gather(
         read_people(target, scope, voice),
         read_self_entity(target, scope, sorted(selves)),
@@ -139,7 +139,7 @@ def _weight(person: IdentityPerson) -> float:
 
 def _relation(row: PersonRow) -> str | None:
     """What the citizen calls a person most often."""
-    forms = {name_key(name) for name in (row.name, *row.aliases)}
+    forms = set(map(name_key, (row.name, *row.aliases)))
     said: Counter[str] = Counter()
     for text in row.texts:
         language = language_of(text)

@@ -80,7 +80,7 @@ def _relations(
 def _shifts(before: Identity, after: Identity) -> list[AttachmentShift]:
     """The entities by name, for one name may be that of several memories; the citizen itself is none."""
     own = {before.citizen_id, *(one.self_entity.name for one in (before, after) if one.self_entity is not None)}
-    selves = {name_key(name) for name in own}
+    selves = set(map(name_key, own))
     then, later = _mentions(before.entities), _mentions(after.entities)
     first = {name_key(entity.name): entity for entity in (*reversed(before.entities), *reversed(after.entities))}
     shifts = [

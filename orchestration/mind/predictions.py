@@ -64,7 +64,7 @@ async def list_predictions(citizen_id: str, query: PredictionQuery, deps: Deps) 
 
 async def read_calibration(citizen_id: str, deps: Deps) -> Calibration:
     """How right the predictions of a citizen were; without any, all is 0."""
-    return calibrate(citizen_id, [shown(one) for one in await _read(citizen_id, deps)])
+    return calibrate(citizen_id, list(map(shown, await _read(citizen_id, deps))))
 
 
 async def read_score(citizen_id: str, deps: Deps, scope: Scope) -> CalibrationScore | None:
@@ -73,7 +73,7 @@ async def read_score(citizen_id: str, deps: Deps, scope: Scope) -> CalibrationSc
     kept = [
         one for one in await _read(citizen_id, deps) if one.answered_at is not None and one.answered_at < until
     ]
-    found = calibrate(citizen_id, [shown(one) for one in kept])
+    found = calibrate(citizen_id, list(map(shown, kept)))
     if not found.answered:
         return None
     return CalibrationScore(answered=found.answered, brier=found.brier, usual_brier=found.usual_brier)

@@ -123,7 +123,7 @@ def _text(clause: Clause) -> str:
 def _verb(clause: Clause, spoken: Language) -> Word | None:
     """The deed of a clause: its first word, or the last where verbs come last; none after "no" or a light verb."""
     texts = [token.text for token in clause.tokens]
-    light = {spoken.stemmer.stemWord(word) for word in spoken.judging["light"]}
+    light = set(map(spoken.stemmer.stemWord, spoken.judging["light"]))
     if not clause.words or (
         clause.words[0].stem not in light and not light.isdisjoint(map(spoken.stemmer.stemWord, texts))
     ):

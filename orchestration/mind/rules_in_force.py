@@ -177,7 +177,7 @@ def kind_of(rule: HeldRule) -> RuleKind:
 
 def memories_of(rule: HeldRule) -> tuple[RuleMemory, ...]:
     """The newest memories of a rule, as answers show them."""
-    return tuple(_shown(each) for each in rule.memories[:MOST_MEMORIES])
+    return tuple(map(_shown, rule.memories[:MOST_MEMORIES]))
 
 
 def _shown(stored: StoredRule) -> RuleMemory:

@@ -42,7 +42,7 @@ def find_event_periods(event: Event, memories: Sequence[Candidate], zone: tzinfo
 
     A memory that names a day ("the wedding was yesterday") tells of an event on that day, any other on its own.
     """
-    event_stems = frozenset(stem(word) for word in words(event.text)) & stems(event.text)
+    event_stems = frozenset(map(stem, words(event.text))) & stems(event.text)
     told = [_Told(_fit(memory, event, event_stems), memory) for memory in memories]
     told.sort(key=lambda each: (-each.fit, each.memory.key))
     days = dict.fromkeys(_day(each.memory, zone) for each in told if each.fit > 0.0)

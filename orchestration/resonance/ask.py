@@ -147,7 +147,7 @@ async def _rerank(
 
 
 async def _order(best: Sequence[Echo], method: Rerank | None, text: str, deps: Deps) -> Order:
-    return await order_items([_reranked(echo) for echo in best], deps, method=method or "mmr", text=text)
+    return await order_items(list(map(_reranked, best)), deps, method=method or "mmr", text=text)
 
 
 def _reranked(echo: Echo) -> Reranked:

@@ -101,14 +101,14 @@ def share_out(ways: Sequence[Sequence[Resonance]], each: int) -> list[tuple[Reso
     """For each way its best, at most `each`; they take turns, and a memory goes to the first that takes it."""
     taken: set[str] = set()
     shares: list[list[Resonance]] = [[] for _ in ways]
-    rest = [iter(way) for way in ways]
+    rest = list(map(iter, ways))
     for _ in range(each):
         for share, left in zip(shares, rest, strict=True):
             chosen = next((one for one in left if one.memory.node_id not in taken), None)
             if chosen is not None:
                 taken.add(chosen.memory.node_id)
                 share.append(chosen)
-    return [tuple(share) for share in shares]
+    return list(map(tuple, shares))
 
 
 def _ordered(found: Resonances | None) -> list[Resonance]:

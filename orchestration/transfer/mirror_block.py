@@ -31,7 +31,7 @@ def _render(value: Any) -> str:
         text = orjson.dumps(value.encode("utf-8", "replace").decode()).decode()
         return _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join([_render(each) for each in value]) + "]"
+        return "[" + ", ".join(map(_render, value)) + "]"
     if isinstance(value, Mapping):
         return "{" + ", ".join([f"{_render(str(key))}: {_render(each)}" for key, each in value.items()]) + "}"
     return orjson.dumps(value).decode()

@@ -116,7 +116,7 @@ def _missing(
     unread = {refusal.path for refusal in refusals}
     missing: dict[str, Written] = {}
     for path, note in marker.files.items():
-        if path not in untouched and not any(path.startswith(place) for place in unread):
+        if path not in untouched and not any(map(path.startswith, unread)):
             missing |= {
                 atom_id: Written(path, version) for atom_id, version in note.atoms if atom_id not in present
             }
@@ -152,7 +152,7 @@ async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Insta
 
 
 async def _read_version(graph: Graph, atom_id: str, version: int | None) -> Atom | None:
-    records = [rows.record(row) for row in await reader.history(graph, atom_id)]
+    records = list(map(rows.record, await reader.history(graph, atom_id)))
     return next((atom_of(record) for record in records if record.version == version), None)
 
 

@@ -224,7 +224,7 @@ def _distinct_themes(phrases: Iterable[str]) -> tuple[tuple[Stems, str], ...]:
 def _theme(phrase: str) -> tuple[Stems, str]:
     plain = name_key(phrase)
     words = [word for word in plain.split() if word not in STOP_WORDS and not word.isdigit()]
-    return frozenset(stem(word) for word in words), plain
+    return frozenset(map(stem, words)), plain
 
 
 def to_node_link(graph: TraversalGraph) -> dict[str, Any]:

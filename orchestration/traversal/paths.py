@@ -192,7 +192,7 @@ def _path(
             "path_id": f"{memories[0].graph_key}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
             "path_nodes": tuple([memory.node_id for memory in memories]),
             "path_edges": tuple([edge.edge_id for edge in edges]),
-            "total_activation": round(sum([activation_score(memory) for memory in memories]), 6),
+            "total_activation": round(sum(map(activation_score, memories)), 6),
             "semantic_coherence": round(sum(coherence) / len(coherence), 6),
             "emotional_consistency": round(emotional_consistency([edge.emotion_vector for edge in edges]), 6),
             "path_narrative": narrative(memories),

@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from orchestration.upkeep.clusters import NEXT, Cluster
+from schemas.base import without_nulls
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
 from schemas.memory import GENERALISATION, ConsciousnessNode, GraphKey, Source, graph_fields
 from schemas.temporal import Instant, to_instant
@@ -171,7 +172,7 @@ def new_commands(cluster: Cluster, content: Content, place: Place) -> list[Comma
     whole = generalisation_id(cluster)
     made = Remember(
         **place.fields(),
-        **{name: value for name, value in content.fields.items() if value is not None},
+        **without_nulls(content.fields),
         id=whole,
         command_id=whole,
         node_type=GENERALISATION,

@@ -148,6 +148,6 @@ async def read_links(graph: Graph, ids: Iterable[str]) -> Mapping[str, Sequence[
     """All records of some links, by id. Raises as `Graph.read`."""
     found: dict[str, Sequence[Record]] = {}
     for group in batched(dict.fromkeys(ids), READ_AT_ONCE):
-        stored = await transactions.read_links(graph, [link_name(link_id) for link_id in group])
+        stored = await transactions.read_links(graph, list(map(link_name, group)))
         found |= {link_id: each.records for link_id, each in stored.items()}
     return found

@@ -202,7 +202,7 @@ def _group_by_trace(page: Iterable[UntracedRecord]) -> list[list[UntracedRecord]
 
 async def _embed(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -> list[TracedGroup]:
     contents = [group[0].content for group in groups]
-    vectors = await run.embedder.embed_texts([records.embedded_text(content) for content in contents])
+    vectors = await run.embedder.embed_texts(list(map(records.embedded_text, contents)))
     return [
         (group, {"embedding": vector or None, "emotion": _emotion_vector(group[0])})
         for group, vector in zip(groups, vectors, strict=True)

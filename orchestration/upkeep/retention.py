@@ -68,7 +68,7 @@ async def _pages(graph: Graph, rest: Rest) -> AsyncIterator[list[Row]]:
     after: int | None = -1
     while after is not None:
         page = await store.read_kept(graph, after)
-        yield [row_of(kept) for kept in page.rows]
+        yield list(map(row_of, page.rows))
         after = page.next
         await rest()
 

@@ -14,6 +14,7 @@ import orjson
 
 from orchestration.appraisal.appraise import NOTHING, Appraisal, Voice, appraise
 from orchestration.appraisal.telling import read_silence
+from schemas.base import without_nulls
 from schemas.commands import Command, Remember, Revision
 from schemas.memory import STORED_DEFAULTS, Level, Silence, Source
 from substrate.emotions import emotion_trace, normal_emotions
@@ -146,7 +147,7 @@ def revise_content(before: Row, after: Row, command: Revision, appraisal: Apprai
     ]
     values = {name: told.get(name, _DEFAULTS.get(name)) for name in free}
     kept = [name for name in unset if name and (name not in free or values[name] is not None or name in _ALWAYS)]
-    names = _with_names(",".join(kept), {name: value for name, value in values.items() if value is not None})
+    names = _with_names(",".join(kept), without_nulls(values))
     return {**after, **values, "unset": names}
 
 
@@ -167,7 +168,7 @@ def _columns(appraisal: Appraisal, content: Row, owner: str | None) -> dict[str,
         "rule": appraisal.rule if may_rule(content, owner) else None,
         "step": appraisal.step if content["node_type"] in UNTYPED else None,
     }
-    return {name: value for name, value in columns.items() if value is not None}
+    return without_nulls(columns)
 
 
 def _with_names(unset: str | None, names: Collection[str]) -> str | None:

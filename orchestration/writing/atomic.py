@@ -57,7 +57,7 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
     if not commands:
         return []
     _check_list(commands)
-    trimmed = [records.trim_command(command) for command in commands]
+    trimmed = list(map(records.trim_command, commands))
     applied = await _apply_with_retries([each.command for each in trimmed], deps, now)
     if applied is None:
         raise Unavailable(
@@ -87,11 +87,11 @@ def withheld_receipt(command: Command) -> WriteReceipt:
 
 async def find_repeated(graph: Graph, commands: Sequence[Remember], now: Instant) -> dict[int, Record]:
     """The current memories whose text the commands repeat, by the position of the command in the list."""
-    readings = [restatements.readings(command) for command in commands]
+    readings = list(map(restatements.readings, commands))
     keys = sorted({key for by_key in readings for key in by_key})
     if not keys:
         return {}
-    candidates = [rows.record(row) for row in await reader.find_by_text(graph, keys, now)]
+    candidates = list(map(rows.record, await reader.find_by_text(graph, keys, now)))
     repeated = (
         restatements.first_repeated(command, by_key, candidates)
         for command, by_key in zip(commands, readings, strict=True)
@@ -135,7 +135,7 @@ class RetryState:
 
 async def _apply_with_retries(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt] | None:
     """The receipts; None when other writers were first `TRIES` times."""
-    named = [name_command(command) for command in commands]
+    named = list(map(name_command, commands))
     retry = RetryState(appraisals=await _appraise(named, deps))
     for attempt in range(TRIES):
         retry.retried = attempt > 0
@@ -281,7 +281,7 @@ async def read_stored(
     new_ids = list(new_memories)
     repeated = {new_ids[position]: record for position, record in by_position.items()}
     selections = simulation.needed_memories(named, repeated.values(), now)
-    link_names = [link_name(link_id) for link_id in simulation.needed_links(named)]
+    link_names = list(map(link_name, simulation.needed_links(named)))
     command_ids = [command_id for command, command_id in named if all_receipts or command.command_id is not None]
     # Receipts are read last: a command applied meanwhile must find its receipt, not conflict with its own change.
     return StoredParts(

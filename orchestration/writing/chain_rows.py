@@ -19,7 +19,7 @@ def texts_to_embed(chains: Iterable[VersionChain]) -> list[str]:
     """The texts in changed chains that need an embedding, each once."""
     texts: dict[str, None] = {}
     for chain in chains:
-        sources = [chain.content_source(version) for version in chain.records] if chain.is_changed else []
+        sources = list(map(chain.content_source, chain.records)) if chain.is_changed else []
         texts |= {source.text: None for source in sources if source.text is not None}
     return list(texts)
 
@@ -28,7 +28,7 @@ def long_texts(chains: Iterable[VersionChain]) -> list[LongText]:
     """The long texts that changed chains may be the first to have, each once."""
     found: list[LongText] = []
     for chain in chains:
-        sources = [chain.content_source(version) for version in chain.records] if chain.is_changed else []
+        sources = list(map(chain.content_source, chain.records)) if chain.is_changed else []
         found += passages.long_texts((source.changes for source in sources), chain.id)
     return list(dict.fromkeys(found))
 

@@ -104,5 +104,5 @@ async def _with_its_words(memory: Record, graph: Graph, now: Instant) -> list[Re
     """The memory, and those that say the same word for word, which short texts never do."""
     key = search_properties(memory.content, None)["text_key"]
     rows = await reader.find_by_text(graph, [key], now) if key else []
-    others = [record(row) for row in rows]
+    others = list(map(record, rows))
     return [memory, *(other for other in others if other.id != memory.id)]

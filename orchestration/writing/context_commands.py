@@ -7,6 +7,7 @@ from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
 from orchestration.writing.context_mending import Mended, key_of
+from schemas.base import without_nulls
 from schemas.commands import Relate, Remember
 from schemas.memory import ResolutionState
 from schemas.mind.contexts import GivenEdge, WriteContext, WrittenEdge
@@ -57,7 +58,7 @@ def memory_command(mended: Mended, command_id: str) -> Remember:
         abstraction=context.abstraction,
         source=context.source,
         restate=True,
-        **{name: value for name, value in given.items() if value is not None},
+        **without_nulls(given),
     )
 
 

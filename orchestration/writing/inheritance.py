@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import orjson
 
+from schemas.base import without_nulls
 from schemas.memory import STORED_DEFAULTS, ResolutionState
 from substrate.emotions import normal_emotions
 
@@ -33,7 +34,7 @@ def inherit(row: Mapping[str, Any], ends: Sequence[Content]) -> dict[str, Any]:
         "resolution_state": _state(ends),
         "energy": _energy(ends),
     }
-    taken = {name: value for name, value in inherited.items() if value is not None}
+    taken = without_nulls(inherited)
     unset = dict.fromkeys((*(row.get("unset") or "").split(","), *taken))
     return {**row, **taken, "unset": ",".join(filter(None, unset)) or None}
 

@@ -212,7 +212,7 @@ class NameBook:
 
 
 def _any_form(entry: Named, fits: Callable[[str], bool]) -> bool:
-    return any(fits(form) for form in entry.forms())
+    return any(map(fits, entry.forms()))
 
 
 def _is_part(key: str, other: str, kind: str) -> bool:

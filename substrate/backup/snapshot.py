@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from schemas.base import without_nulls
 from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.upkeep.backup import HeldGraph
 from substrate.connection.errors import GraphMissing
@@ -101,7 +102,7 @@ async def _begin(connection: Connection) -> dict[str, HeldGraph] | None:
         except Fault:  # a rewrite of the log began meanwhile: one child at a time
             return None
         consistent = await unchanged() and await existing_graphs(connection) == names
-    return {name: graph for name, graph in graphs.items() if graph is not None} if consistent else None
+    return without_nulls(graphs) if consistent else None
 
 
 async def _count_graph(connection: Connection, name: str) -> HeldGraph | None:
@@ -121,4 +122,4 @@ async def _count_graph(connection: Connection, name: str) -> HeldGraph | None:
 async def count_graphs(connection: Connection) -> dict[str, HeldGraph]:
     """Schema, embedding and counts of each graph now."""
     graphs = {name: await _count_graph(connection, name) for name in await existing_graphs(connection)}
-    return {name: graph for name, graph in graphs.items() if graph is not None}
+    return without_nulls(graphs)

@@ -86,7 +86,7 @@ async def _exchange(line: Any, commands: Sequence[Command]) -> list[Any]:
     elif await _is_spent(line):
         await line.disconnect()
         await line.connect()
-    await line.send_packed_command([_pack(words) for words in commands], check_health=False)
+    await line.send_packed_command(list(map(_pack, commands)), check_health=False)
     return [await _reply(line) for _ in commands]
 
 

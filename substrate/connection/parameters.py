@@ -96,7 +96,7 @@ _WRITERS: Final[Mapping[type, Callable[[str, Any], str]]] = {
 
 def typed_row(row: Sequence[Any]) -> list[Any]:
     """Return the Python values of a row of a compact reply. Raises Fault as `value` does."""
-    return [value(typed) for typed in row]
+    return list(map(value, row))
 
 
 def value(typed: Sequence[Any]) -> Any:
@@ -121,8 +121,8 @@ _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
     3: int,
     4: lambda raw: raw == "true",
     5: float,
-    6: lambda raw: [value(item) for item in raw],
+    6: lambda raw: list(map(value, raw)),
     10: _map,
-    12: lambda raw: np.array([float(item) for item in raw], np.float32),
+    12: lambda raw: np.array(list(map(float, raw)), np.float32),
 }
 """Functions that read a raw value, by the engine's own type numbers."""

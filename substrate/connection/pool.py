@@ -164,7 +164,7 @@ class Connection:
         text = header + query.for_generation(self.vectors.of(graph).generation)
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
         reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
-        return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
+        return list(map(typed_row, reply[1] if len(reply) > 1 else []))
 
     @asynccontextmanager
     async def watched(self, keys: Sequence[str]) -> AsyncIterator[Callable[..., Awaitable[bool]]]:

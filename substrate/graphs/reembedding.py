@@ -196,7 +196,7 @@ async def add_past_traces(graph: Graph, target: EmbeddingTarget, groups: Sequenc
     """
     rows = []
     for number, (records, vectors) in enumerate(groups):
-        rows.append({"number": number, "owners": [_key(record) for record in records], **vectors})
+        rows.append({"number": number, "owners": list(map(_key, records)), **vectors})
     rows = likeness.with_digests(rows)
     owned = [{**row, "id": records[0].id} for row, (records, _) in zip(rows, groups, strict=True)]
     await likeness.add_missing(graph.connection, graph.name, likeness.vectors_of(owned, is_open=False), other=True)

@@ -56,7 +56,7 @@ async def resolve(connection: Connection, graph: str, values: Mapping[str, Any])
 
 
 def _rows(found: Iterable[Near]) -> list[list[Any]]:
-    return [list(near) for near in found]
+    return list(map(list, found))
 
 
 def additions(connection: Connection, graph: str, vectors: Sequence[Vector]) -> list[Command]:

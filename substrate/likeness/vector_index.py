@@ -86,6 +86,6 @@ async def _read_nearest(
     place: VectorIndex | ExactScan, search: Search, memories: Query, passages: Query
 ) -> list[Near]:
     query = memories if search.role is Role.MEMORIES else passages
-    header = parameters({"k": search.k, "embedding": [float(number) for number in search.embedding]})
+    header = parameters({"k": search.k, "embedding": list(map(float, search.embedding))})
     rows = await place.connection.read(place.graph, query, header)
     return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]

@@ -122,7 +122,7 @@ class VectorSets(NamedTuple):
 
     def inquiries(self) -> list[Command]:
         """The commands that ask the set of each role for its state; `read_states` reads their replies."""
-        keys = [self.key(role) for role in Role]
+        keys = list(map(self.key, Role))
         return [words for key in keys for words in (("VISMEMBER", key, WHOLE), ("VCARD", key), ("VDIM", key))]
 
     async def note_whole(self, role: Role, dimension: int, *, other: bool = False) -> None:

@@ -62,7 +62,7 @@ async def list_keys(connection: Connection) -> list[KeyInfo]:
     """Return all keys, oldest first, each with its last use."""
     texts = await connection.command("HGETALL", KEYS)
     used = await connection.command("HGETALL", LAST_USED)
-    records = [KeyRecord.model_validate_json(text) for text in texts.values()]
+    records = list(map(KeyRecord.model_validate_json, texts.values()))
     infos = [
         record.info().model_copy(update={"last_used_at": datetime.fromisoformat(used[record.id])})
         if record.id in used

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from schemas.base import without_nulls
 from schemas.errors import Fault
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
 from substrate.cypher import schema
@@ -150,11 +151,6 @@ class StoredCounts(NamedTuple):
 
     labels: dict[str, int]
     types: dict[str, int]
-
-
-def without_nulls(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties that have a value: a map projection returns null for those that a node lacks."""
-    return {name: value for name, value in properties.items() if value is not None}
 
 
 def memory_of(properties: Mapping[str, Any], graph: GraphKey) -> ConsciousnessNode:

@@ -75,7 +75,7 @@ async def read_note_of_command(graph: Graph, command_id: str) -> ContextNote | N
 
 async def read_notes(graph: Graph, ids: Sequence[str]) -> list[ContextNote]:
     """What is kept of those memories that are contexts."""
-    return [_note(row) for row in await graph.read_typed(OF_MEMORIES, ids=list(ids))]
+    return list(map(_note, await graph.read_typed(OF_MEMORIES, ids=list(ids))))
 
 
 class LogPosition(NamedTuple):
@@ -88,7 +88,7 @@ class LogPosition(NamedTuple):
 async def read_logs(graph: Graph, context_id: str | None, after: LogPosition, limit: int) -> list[ContextNote]:
     """Contexts with notes of agents, the newest first, at most `limit`."""
     rows = await graph.read_typed(LOGS, id=context_id, limit=limit, **after._asdict())
-    return [_note(row) for row in rows]
+    return list(map(_note, rows))
 
 
 async def write_note(graph: Graph, note: ContextNote) -> None:

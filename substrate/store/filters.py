@@ -43,7 +43,7 @@ EVERY_MEMORY: Final[Mapping[str, Any]] = {
 
 def felt_values(intention: RetrievalIntention) -> dict[str, Any]:
     """The parameters of `fragments.felt`: the memories that the intention takes."""
-    required = sorted({normal_emotion(name) for name in intention.required_emotions or ()})
+    required = sorted(set(map(normal_emotion, intention.required_emotions or ())))
     return {
         "min_energy": intention.min_energy or 0.0,
         "min_confidence": intention.min_confidence or 0.0,

@@ -195,7 +195,7 @@ def _text_row(memory_id: str, columns: Sequence[Any]) -> TextRow:
 
 async def count_words(graph: Graph, words: Sequence[str]) -> dict[str, int]:
     """How many memories hold each full-text query, at most `MOST_COUNTED`."""
-    parts = [list(part) for part in batched(words, ALONE)]
+    parts = list(map(list, batched(words, ALONE)))
     rows = await together(*(graph.read(WORD_COUNTS, words=part) for part in parts))
     return {str(word): int(found) for word, found in chain.from_iterable(rows)}
 

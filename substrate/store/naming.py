@@ -115,7 +115,7 @@ async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], but: Uncount
     Raises as `Graph.read`.
     """
     values = {
-        "words": [list(name) for name in names],
+        "words": list(map(list, names)),
         "but": list(but.memory_ids),
         "kinds": list(but.kinds),
         "roles": list(but.speakers),

@@ -220,7 +220,7 @@ async def add_passages(graph: Graph, memory_id: str, digest: int, rows: Iterable
 
     Returns how many were stored: none when no record of the memory has the text any more.
     """
-    rows = [dict(row) for row in rows]
+    rows = list(map(dict, rows))
     vectors = [Vector(memory_id, row["handle"], row["embedding"]) for row in rows if row["embedding"]]
     await likeness.add(graph.connection, graph.name, vectors, Role.PASSAGES)
     stored = _sum(await graph.write(ADD, memory_id=memory_id, digest=digest, rows=rows))

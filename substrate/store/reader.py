@@ -289,7 +289,7 @@ async def read_similarities(
     if unknown:
         if reads.state is not None:
             unknown += islice(_unknown_beside(beside, unknown, reads), MOST_BESIDE)
-        rows = await graph.read(LIKENESS, pairs=[list(pair) for pair in unknown])
+        rows = await graph.read(LIKENESS, pairs=list(map(list, unknown)))
         found = {(row[0], row[1]): float(row[2]) for row in rows if row[0] is not None and row[2] is not None}
         known |= found
         if reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] is None}):

@@ -164,7 +164,7 @@ async def read_rules_at(target: GraphTarget, scope: Scope, nodes: Sequence[str])
 
 async def read_checks(graph: Graph) -> list[StoredCheck]:
     """All checks that are kept of a citizen."""
-    return [_check(row) for row in await graph.read_typed(CHECKS)]
+    return list(map(_check, await graph.read_typed(CHECKS)))
 
 
 def _check(row: Sequence[Any]) -> StoredCheck:

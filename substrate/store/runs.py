@@ -137,7 +137,7 @@ def _record(row: Row) -> RunRecord:
 
 async def read_runs(graph: Graph, rows: int = RUNS_AT_MOST) -> list[RunRecord]:
     """The runs of a graph, the newest first."""
-    return [_record(row) for row in await graph.read_typed(READ_RUNS, rows=rows)]
+    return list(map(_record, await graph.read_typed(READ_RUNS, rows=rows)))
 
 
 async def read_run(graph: Graph, run_id: str) -> RunRecord | None:

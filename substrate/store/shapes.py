@@ -191,6 +191,6 @@ async def read_alike(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> d
 
 
 async def _read_in_batches(target: GraphTarget, query: Query, scope: Scope, ids: Sequence[str]) -> list[Row]:
-    batches = [list(some) for some in batched(dict.fromkeys(ids), _BATCH)]
+    batches = list(map(list, batched(dict.fromkeys(ids), _BATCH)))
     found = await asyncio.gather(*(target.graph.read(query, **scope.bounds(), ids=some) for some in batches))
     return list(chain.from_iterable(found))

@@ -134,7 +134,7 @@ def plan_change(
         contents.insert(0, {})
         versions.insert(0, 0)
         periods.insert(0, Period(valid_at, first_start))
-    changes = [make_change(content) for content in contents]
+    changes = list(map(make_change, contents))
     if not any(map(_differs, contents, changes)):
         return []
     opened = (

@@ -120,7 +120,7 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
         "restored": changed.restored,
         "tagged": changed.tagged,
         "links": changed.links,
-        "receipts": [dict(receipt) for receipt in changed.receipts],
+        "receipts": list(map(dict, changed.receipts)),
         "pending_until": changed.pending_until,
         "changes_until": changed.changes_until,
     }

@@ -369,7 +369,7 @@ async def revise_link(
 
     `link` has id, source_id, target_id and seen (the record's transaction time).
     """
-    changes = [dict(change) for change in opened]
+    changes = list(map(dict, opened))
     ends = (change.get("invalid_at", END_OF_TIME) for change in changes)
     values = {"opened": changes, "changes_until": max((changes_until(0, end, mark.at) for end in ends), default=0)}
     return bool(await graph.write(REVISE_LINK, **link, **values, **mark.parameters()))

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
+from schemas.base import without_nulls
 from schemas.errors import Conflict, StoreTimeout
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import changes_until
@@ -173,7 +174,7 @@ async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) ->
 
     A command that has a receipt already keeps it.
     """
-    rows = await graph.write(STORE_RECEIPTS, receipts=[dict(receipt) for receipt in receipts])
+    rows = await graph.write(STORE_RECEIPTS, receipts=list(map(dict, receipts)))
     stored = [StoredReceipt(*row) for row in rows]
     return {receipt.command_id: receipt for receipt in stored}
 
@@ -256,7 +257,7 @@ def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> Row
 
 def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
     return {
-        "rows": [_without_nulls(row) for row in batch.rows],
+        "rows": list(map(without_nulls, batch.rows)),
         "at": batch.at,
         "last": max(row["nth"] for row in batch.rows),
         "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], batch.at) for row in batch.rows),
@@ -264,11 +265,6 @@ def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
         "open": END_OF_TIME,
         "command": query.name.removesuffix("_named"),
     }
-
-
-def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row without the columns that have no value: in a query, what a map does not have is null."""
-    return {column: value for column, value in row.items() if value is not None}
 
 
 def _in_order(reply: Sequence[Row], batch: RowBatch) -> list[RowOutcome]:

@@ -11,6 +11,7 @@ from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, make_command
 from orchestration.ingestion.written_times import type_name
+from schemas.base import without_nulls
 from schemas.commands import Command
 from schemas.memory import Source
 
@@ -93,7 +94,7 @@ def _command(reader: Reader, entry: CommandFields) -> Command:
         {
             "command_id": identifier(f"{key}:{at.isoformat()}" if at else key),
             "source": Source.INGESTION,
-            **{name: value for name, value in fields.items() if value is not None},
+            **without_nulls(fields),
         },
     )
 

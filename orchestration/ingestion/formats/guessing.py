@@ -86,7 +86,7 @@ def _is_mail(text: str) -> bool:
     if _ENVELOPE.match(lines[0]):
         return True
     head = lines[: lines.index("")] if "" in lines else lines
-    if not all(_HEADER.match(line) for line in head[:_FIRST_LINES]):
+    if not all(map(_HEADER.match, head[:_FIRST_LINES])):
         return False
     names = {line.partition(":")[0].lower() for line in head}
     return "from" in names and bool(names & _MAIL_NAMES)
@@ -94,7 +94,7 @@ def _is_mail(text: str) -> bool:
 
 def _is_whatsapp(text: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip()][:_FIRST_LINES]
-    return any(whatsapp.is_message(line) for line in lines[:5])
+    return any(map(whatsapp.is_message, lines[:5]))
 
 
 _BY_TEXT: Final[tuple[tuple[str, Callable[[str], bool]], ...]] = (

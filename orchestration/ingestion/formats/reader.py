@@ -48,7 +48,7 @@ class InvalidField(NamedTuple):
 def invalid_field(error: ValidationError, *, skip: int = 0) -> InvalidField:
     """Return the first field that pydantic refused. `skip` is the number of leading path parts to leave out."""
     first = error.errors(include_url=False)[0]
-    path = ".".join(str(part) for part in first["loc"][skip:])
+    path = ".".join(map(str, first["loc"][skip:]))
     return InvalidField(path, first["msg"].removeprefix("Value error, ").rstrip("."))
 
 

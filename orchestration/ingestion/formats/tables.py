@@ -170,7 +170,7 @@ def _order(reader: Reader, columns: Mapping[str, str], rows: Sequence[_Row]) -> 
     """Return the order of the numbers in the dates of all rows; with slashes the month may come first."""
     cells = (row.cells.get(columns.get("time", ""), "") for row in rows)
     found = [match for cell in cells if (match := _DATE.match(cell.strip()))]
-    order = order_of([_numbers(match) for match in found], month_first=False)
+    order = order_of(list(map(_numbers, found)), month_first=False)
     if found and not order.is_certain and any(match["mark"] == "/" for match in found):
         reader.counts["dates fit day and month in either order; the day was taken to come first"] += len(found)
     return order.order

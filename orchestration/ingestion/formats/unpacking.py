@@ -45,7 +45,7 @@ def wanted(names: Sequence[str], endings: Sequence[str] = ENDINGS) -> list[str]:
     When files of any format are wanted, those beside the conversations of an export are left out too.
     """
     shown = [name for name in names if not _HIDDEN.search(name)]
-    found = [_EXPORT.match(name) for name in shown] if set(ENDINGS) <= set(endings) else []
+    found = list(map(_EXPORT.match, shown)) if set(ENDINGS) <= set(endings) else []
     exports = {match[0]: match["folder"] for match in found if match}
     around = tuple(exports.values())
     beside = (name for name in shown if name.lower().endswith(tuple(endings)) and not name.startswith(around))

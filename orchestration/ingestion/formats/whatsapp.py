@@ -174,7 +174,7 @@ def _reason_to_leave_out(entry: _Entry) -> str | None:
 def _order(reader: Reader, heads: Sequence[re.Match[str]]) -> str:
     """Return the order of the dates of the file. AM and PM with slashes are those of the United States."""
     american = any(head["half"] and head["mark"] == "/" for head in heads)
-    found = order_of([_numbers(head) for head in heads], month_first=american)
+    found = order_of(list(map(_numbers, heads)), month_first=american)
     if not found.is_certain:
         first = "month" if american else "day"
         reader.counts[f"dates fit day and month in either order; the {first} was taken to come first"] += len(

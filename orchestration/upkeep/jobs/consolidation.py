@@ -110,7 +110,7 @@ class _Window:
     made: Mapping[str, store.Generalised]
 
     def items(self) -> list[Item]:
-        return [self._item(memory) for memory in self.memories.values()]
+        return list(map(self._item, self.memories.values()))
 
     def _item(self, memory: ConsciousnessNode) -> Item:
         speaker = name_key(memory.speaker or "")

@@ -77,7 +77,7 @@ async def plan_page(context: JobContext, cursor: str | None, action: str) -> Pol
 
 async def _read(context: JobContext, policy: Policy, at: Position, policies: Sequence[Policy]) -> PolicyPage:
     page = await store.read_kept(context.graph, at.after, MEMORIES_A_PAGE)
-    rows = rules.reached_by(policy.rule, [row_of(kept) for kept in page.rows], context.now, at.cut)
+    rows = rules.reached_by(policy.rule, list(map(row_of, page.rows)), context.now, at.cut)
     later = _after(policy, policies) if page.next is None else at._replace(after=page.next).text()
     return PolicyPage(policy, rows, page.seen, later)
 

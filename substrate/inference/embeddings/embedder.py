@@ -154,7 +154,7 @@ class Embedder:
                 answers = await self._request_texts(batch)
         if len(answers) != len(batch):
             raise self._unusable(f"{len(answers)} vectors for {len(batch)} texts")
-        return [self._unit_vector(answer) for answer in answers]
+        return list(map(self._unit_vector, answers))
 
     async def aclose(self) -> None:
         """Release the worker threads and the connections. Can be called twice."""

@@ -95,7 +95,7 @@ class LocalMiniLM:
 
     def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
         """Return the unit vectors of the texts, in their order."""
-        return [self.get_text_embedding(text) for text in texts]
+        return list(map(self.get_text_embedding, texts))
 
 
 _open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionary()

@@ -104,7 +104,7 @@ def read_cpu_facts() -> str:
 
 def machine(facts: str, runtime: str) -> str:
     """A name for the processor, the recipes of the candidates and the version of ONNX Runtime: 12 hex digits."""
-    names = [file_name(precision) for precision in CANDIDATES]
+    names = list(map(file_name, CANDIDATES))
     described = [platform.machine(), platform.processor(), facts, runtime, *names]
     return hashlib.sha256("\n".join(described).encode()).hexdigest()[:12]
 
