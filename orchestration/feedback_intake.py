@@ -66,7 +66,8 @@ async def _keep(citizen_id: str, stored: StoredFeedback, graph: Graph) -> Feedba
 
 def _to_store(feedback: Feedback, now: Instant) -> StoredFeedback:
     name = feedback.feedback_id or uuid4().hex
-    return StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {})
+    pairs = tuple((pair.earlier, pair.later) for pair in feedback.not_changed)
+    return StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {}, pairs)
 
 
 def _find_before(told: Sequence[StoredFeedback], again: StoredFeedback) -> StoredFeedback | None:
@@ -74,7 +75,7 @@ def _find_before(told: Sequence[StoredFeedback], again: StoredFeedback) -> Store
     before = next((one for one in told if one.id == again.id), None)
     if before is None:
         return None
-    if (before.question, before.used, before.wrong) != (again.question, again.used, again.wrong):
+    if before._replace(created_at=again.created_at, lesson=again.lesson) != again:
         raise Conflict(
             f"feedback {before.id} was told before, and said something else",
             remedy="Take it back first, or give this one another feedback_id.",
@@ -87,19 +88,23 @@ async def _check_known(citizen_id: str, feedback: Feedback, deps: Deps) -> None:
     names = [graph_name(key, citizen_id) for key in feedback.graphs]
     exists = await asyncio.gather(*map(deps.graphs.for_reading, names))
     graphs = [deps.graph(name) for name, there in zip(names, exists, strict=True) if there]
-    ids = [*feedback.used, *feedback.wrong]
+    named: dict[str, str] = {}
+    for field, given in (("used", feedback.used), ("wrong", feedback.wrong)):
+        named |= {f"{field}.{place}": name for place, name in enumerate(given)}
+    for place, pair in enumerate(feedback.not_changed):
+        named |= {f"not_changed.{place}.earlier": pair.earlier, f"not_changed.{place}.later": pair.later}
+    ids = list(named.values())
     known = set().union(*await asyncio.gather(*(reader.read_fingerprints(graph, ids) for graph in graphs)))
     levels = ", ".join(feedback.graphs)
-    faults: list[str] = []
-    for field, given in (("used", feedback.used), ("wrong", feedback.wrong)):
-        unknown = [(place, name) for place, name in enumerate(given) if name not in known]
-        faults += [f"{field}.{place}: there is no memory {name} in {levels}" for place, name in unknown]
+    faults = [f"{at}: there is no memory {name} in {levels}" for at, name in named.items() if name not in known]
     if faults:
         raise InvalidRequest("; ".join(faults), remedy="Give ids as an answer shows them.", faults=faults)
 
 
 async def _ask_again(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) -> Lesson:
     """What the answer without any feedback teaches: so a lesson does not depend on those before it."""
+    if not (feedback.used or feedback.wrong):
+        return Lesson({}, {})
     asked = feedback.model_dump(
         include={"query_text", "query_levels", "collectives", "as_of_time", "known_at"}, exclude_none=True
     )

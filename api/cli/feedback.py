@@ -22,6 +22,7 @@ OPTIONS: Final = {
     "query_text": "QUESTION",
     "used": "--used",
     "wrong": "--wrong",
+    "not_changed": "--not-changed",
     "as_of_time": "--as-of",
     "known_at": "--known-at",
     "query_levels": "--level",
@@ -46,6 +47,10 @@ def feedback(  # noqa: PLR0913  (a command's arguments are its options)
     wrong: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="A memory that was wrong for it; repeat for several.")
     ] = None,
+    not_changed: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="EARLIER LATER", help="What was told as a change from one to the other is none."),
+    ] = None,
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.AnyLevels = None,
@@ -67,13 +72,14 @@ def feedback(  # noqa: PLR0913  (a command's arguments are its options)
         taken = support.run(_take_back(settings, citizen, undo))
         support.print_answer(taken, _show_taken, as_json=as_json)
         return
-    if question is None:
+    if question is None and not_changed is None:
         support.print_answer(support.run(_read(settings, citizen)), _show_page, as_json=as_json)
         return
     fields = {
         "query_text": question,
         "used": used or [],
         "wrong": wrong or [],
+        "not_changed": [dict(zip(("earlier", "later"), not_changed, strict=True))] if not_changed else [],
         "as_of_time": support.parse_time_option("--as-of", as_of),
         "known_at": support.parse_known_at(known_at),
         "query_levels": options.upper(level),
@@ -109,8 +115,9 @@ def _show_page(page: FeedbackPage, console: Console) -> None:
 
 
 def _show_record(record: FeedbackRecord, console: Console) -> None:
-    console.print(Text(f"{record.feedback_id}  {formatting.to_line(record.query_text)}"), soft_wrap=True)
-    for label, ids in (("used", record.used), ("wrong", record.wrong)):
+    console.print(Text(f"{record.feedback_id}  {formatting.to_line(record.query_text or '')}"), soft_wrap=True)
+    pairs = [f"{pair.earlier} by {pair.later}" for pair in record.not_changed]
+    for label, ids in (("used", record.used), ("wrong", record.wrong), ("not changed", pairs)):
         if ids:
             console.print(Text(f"  {label}: {', '.join(map(formatting.to_line, ids))}"), soft_wrap=True)
 

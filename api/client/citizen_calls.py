@@ -87,7 +87,7 @@ class CitizenCalls(Sender):
     async def tell_feedback(
         self, citizen_id: str, feedback: Feedback | None = None, /, **given: Unpack[fields.FeedbackFields]
     ) -> FeedbackRecord:
-        """Say which memories answered a question of the citizen (`used`), and which did not (`wrong`)."""
+        """Say which memories answered a question (`used`), which did not (`wrong`), and what is `not_changed`."""
         body = collect_fields(feedback, given)
         body["feedback_id"] = body.get("feedback_id") or uuid4().hex
         path = f"/v1/citizens/{quote_segment(citizen_id)}/feedback"

@@ -198,6 +198,7 @@ class FeedbackFields(MomentFields, total=False):
     query: str
     used: Words
     wrong: Words
+    not_changed: Sequence[Mapping[str, str] | Json]
     query_levels: Sequence[AnyLevel]
     collectives: Words | None
     feedback_id: str | None

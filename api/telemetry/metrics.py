@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections import Counter as Tally
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from statistics import fmean
 from typing import Final, NamedTuple
@@ -265,6 +265,7 @@ class EngineMetrics(NamedTuple):
     memory: GaugeMetricFamily
     graphs: GaugeMetricFamily
     nodes: GaugeMetricFamily
+    moments: GaugeMetricFamily
     disk: GaugeMetricFamily
     completeness: GaugeMetricFamily
     grades: GaugeMetricFamily
@@ -287,6 +288,11 @@ def make_engine_metrics() -> EngineMetrics:
             "substrate_nodes",
             "Nodes of all graphs, by level, including past records and traces.",
             labels=("level",),
+        ),
+        GaugeMetricFamily(
+            "substrate_learning_moments",
+            "Changes that streams inferred, and those of which citizens said that they are none.",
+            labels=("verdict",),
         ),
         GaugeMetricFamily("substrate_disk_free_bytes", "Free space on the disk of the embedded engine."),
         GaugeMetricFamily(
@@ -333,7 +339,7 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
 
 
 class _GraphSizes(NamedTuple):
-    nodes: int
+    counts: Mapping[str, int]
     quality: QualitySummary | None
 
 
@@ -365,18 +371,19 @@ async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
             try:
                 return _GraphSizes(await reader.count_nodes(graph), await read_last_summary(graph))
             except GraphMissing:
-                return _GraphSizes(0, None)  # erased since it was listed
+                return _GraphSizes(Tally(), None)  # erased since it was listed
 
-    graphs, nodes = Tally[str](), Tally[str]()
+    graphs, nodes, moments = Tally[str](), Tally[str](), Tally[str]()
     swept: list[tuple[str, QualitySummary]] = []
     for name, sizes in zip(names, await asyncio.gather(*map(read_sizes, names)), strict=True):
         level = level_of(origin_of(name)[0]).value
         graphs[level] += 1
-        nodes[level] += sizes.nodes
+        nodes[level] += sizes.counts["nodes"]
+        moments.update(inferred=sizes.counts["inferred"], rejected=sizes.counts["rejected"])
         if sizes.quality is not None:
             swept.append((level, sizes.quality))
     _add_quality(families, swept)
     families.memory.add_metric((), memory)
-    for family, tally in ((families.graphs, graphs), (families.nodes, nodes)):
-        for level, number in tally.items():
-            family.add_metric((level,), number)
+    for family, tally in ((families.graphs, graphs), (families.nodes, nodes), (families.moments, moments)):
+        for label, number in tally.items():
+            family.add_metric((label,), number)

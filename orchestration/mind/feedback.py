@@ -49,7 +49,7 @@ async def read_learned(citizen_id: str, scope: Scope, deps: Deps, *, changed_at:
             return NOTHING_LEARNED
         learned = deps.learned.take(name, changed_at)
         if learned is None:
-            learned = await _learn(deps.graph(name))
+            learned = await learn_all(deps.graph(name))
             deps.learned.keep(name, changed_at, learned)
     except GraphMissing:
         return NOTHING_LEARNED
@@ -58,14 +58,14 @@ async def read_learned(citizen_id: str, scope: Scope, deps: Deps, *, changed_at:
     return learned_until(learned, scope.known.end)
 
 
-async def _learn(graph: Graph) -> Learned:
+async def learn_all(graph: Graph) -> Learned:
     return learn([lesson_of(told) for told in await store.read_feedback(graph)])
 
 
 def lesson_of(told: StoredFeedback) -> Lesson:
     """The lesson of a stored feedback. Raises pydantic's ValidationError for one that none has."""
     fields = _StoredLesson.model_validate(told.lesson)
-    return Lesson(fields.words, fields.used, fields.wrong, fields.pull, told.created_at)
+    return Lesson(fields.words, fields.used, fields.wrong, fields.pull, told.created_at, told.not_changed)
 
 
 def stored_lesson(lesson: Lesson) -> dict[str, Any]:
@@ -80,7 +80,9 @@ def stored_lesson(lesson: Lesson) -> dict[str, Any]:
 
 def record_of(told: StoredFeedback) -> FeedbackRecord:
     """The feedback as the answer shows it. Raises pydantic's ValidationError for one that nobody can tell."""
-    given = Feedback(**told.question, used=told.used, wrong=told.wrong, feedback_id=told.id)
+    pairs = [{"earlier": earlier, "later": later} for earlier, later in told.not_changed]
+    said = {**told.question, "used": told.used, "wrong": told.wrong, "not_changed": pairs}
+    given = Feedback.model_validate({**said, "feedback_id": told.id})
     fields = given.model_dump(exclude={"feedback_id"})
     return FeedbackRecord(feedback_id=told.id, told_at=to_datetime(told.created_at), **fields)
 
@@ -128,5 +130,5 @@ async def take_back(citizen_id: str, ids: Sequence[str] | None, deps: Deps, now:
         raise NotFound(f"{citizen_id} has told no feedback {', '.join(unknown)}")
     chosen = told if ids is None else list(ids)
     taken = await store.take_back(graph, chosen, now) if chosen else 0
-    learned = learned_factors(await _learn(graph))
+    learned = learned_factors(await learn_all(graph))
     return FeedbackTakenBack(citizen_id=citizen_id, taken_back=taken, learned=learned)

@@ -8,50 +8,91 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes, unbroken_start
+from orchestration.mind.dissonance import (
+    BeliefChange,
+    count_recurring,
+    find_belief_changes,
+    infer_dissonances,
+    unbroken_start,
+)
+from orchestration.mind.feedback import learn_all
+from orchestration.mind.stream_notes import store_notes_of
+from orchestration.ranking.feedback import learned_until
 from schemas.memory import ConsciousnessNode, Level
 from schemas.mind.learning import LearningMoments, LearningPage
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
-from schemas.temporal import Instant, Period, to_datetime, to_instant
+from schemas.temporal import END_OF_TIME, Instant, Period, TemporalMode, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import learning, records
 from substrate.store.learning import Closing, ClosingPosition, HeldBelief
+from substrate.store.stream_notes import read_moments
 
+LAST: Final = ClosingPosition(END_OF_TIME)
 MAX_CLOSINGS: Final = 500
 """At most so many closed records in one read. Many of them were closed without a change of the belief."""
 
 
 class _PageStart(NamedTuple):
-    """The position after which a page begins, and the moment before which all its records were opened."""
+    """The position after which a page begins; before when all its records were opened, its changes inferred."""
 
     after: ClosingPosition
     known_to: Instant
+    inferred_to: Instant
 
 
 async def learning_page(citizen_id: str, page: LearningPage, deps: Deps, now: Instant) -> LearningMoments:
     """One page of the changed beliefs of the citizen, in the order in which they ended.
 
-    A page is longer than its limit only when one command changed more beliefs of one memory. Raises InvalidRequest
-    for an invalid cursor.
+    Changes that streams inferred stand among them. A page is longer than its limit only when one command changed
+    more beliefs of one memory. Raises InvalidRequest for an invalid cursor.
     """
     name = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(name):
         return LearningMoments(citizen_id=citizen_id)
     graph = deps.graph(name)
-    after, known_to = await _page_start(page, graph, now)
+    await store_notes_of(name, deps)
+    start = await _page_start(page, graph, now)
+    until, known_to, _ = start
+    inferred = await _inferred(graph, start)
     dissonances: list[TemporalDissonance] = []
     limit = min(MAX_CLOSINGS, page.limit + 1)
-    while closings := await learning.read_closings(graph, after, known_to=known_to, limit=limit):
+    after = until
+    while until != LAST:
+        closings = await learning.read_closings(graph, until, known_to=known_to, limit=limit)
         limit = min(MAX_CLOSINGS, 2 * limit)
-        for position, changes in (await _dissonances_at(closings, graph, known_to)).items():
-            if dissonances and len(dissonances) + len(changes) > page.limit:
-                return _moments(citizen_id, dissonances, encode_cursor(*after, known_to))
-            dissonances += changes
+        until = closings[-1].position if closings else LAST
+        groups = await _dissonances_at(closings, graph, known_to) if closings else {}
+        for change in inferred:
+            if after < (position := _position(change)) <= until:
+                groups.setdefault(position, []).append(change)
+        for position in sorted(groups):
+            if dissonances and len(dissonances) + len(groups[position]) > page.limit:
+                return _moments(citizen_id, dissonances, encode_cursor(*after, *start[1:]))
+            dissonances += groups[position]
             after = position
-        after = closings[-1].position
+        after = until
     return _moments(citizen_id, dissonances, None)
+
+
+async def _inferred(graph: Graph, start: _PageStart) -> list[TemporalDissonance]:
+    """The changes that streams inferred between versions that are believed, without those that were denied."""
+    kept = await read_moments(graph, start.inferred_to)
+    if not kept:
+        return []
+    refused = learned_until(await learn_all(graph), start.inferred_to).not_changed
+    spans: dict[str, Period] = {}
+    for pair in kept:
+        spans[pair.earlier] = spans[pair.later] = Period(start.known_to, start.known_to)
+    nodes = await learning.read_around(graph, spans, start.known_to)
+    known = {(node.node_id, node.version): node for node in nodes}
+    pairs: list[tuple[ConsciousnessNode, ConsciousnessNode]] = []
+    for earlier, version, later, later_version in kept:
+        one, other = known.get((earlier, version)), known.get((later, later_version))
+        if one is not None and other is not None and (earlier, later) not in refused:
+            pairs.append((one, other))
+    return infer_dissonances(pairs, TemporalMode.EVOLUTION)
 
 
 async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> LearningMoments:
@@ -62,6 +103,10 @@ async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> Learnin
         page = await learning_page(citizen_id, LearningPage(limit=MOST, cursor=page.next), deps, now)
         dissonances += page.dissonances
     return _moments(citizen_id, dissonances, None)
+
+
+def _position(change: TemporalDissonance) -> ClosingPosition:
+    return ClosingPosition(to_instant(change.belief_held_until), change.node_id)
 
 
 def _moments(
@@ -77,10 +122,11 @@ def _moments(
 
 async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageStart:
     if page.cursor is not None:
-        ended_at, memory_id, known_to = decode_cursor(page.cursor, int, str, int)
-        return _PageStart(ClosingPosition(ended_at, memory_id), known_to)
+        ended_at, memory_id, *known_to = decode_cursor(page.cursor, int, str, int, int)
+        return _PageStart(ClosingPosition(ended_at, memory_id), *known_to)
     known_at = await records.read_clock(graph, now) if page.known_at is None else to_instant(page.known_at)
-    return _PageStart(ClosingPosition(), known_at + 1)
+    inferred_at = max(known_at, now) if page.known_at is None else known_at
+    return _PageStart(ClosingPosition(), known_at + 1, inferred_at + 1)
 
 
 async def _dissonances_at(
@@ -91,7 +137,7 @@ async def _dissonances_at(
     nodes = await learning.read_around(graph, spans, known_to)
     changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}
     for change in await _without_quarantined(find_belief_changes(nodes), graph):
-        position = ClosingPosition(to_instant(change.dissonance.belief_held_until), change.closed.node_id)
+        position = _position(change.dissonance)
         if position in changes:
             changes[position].append(change)
     older = [change for change in chain.from_iterable(changes.values()) if _may_be_older(change, spans)]

@@ -235,7 +235,7 @@ class _Table:
         return "\n".join(map(_write_shown, self._places))
 
 
-def unpack(stream_id: str, at: Instant, data: str) -> StreamNote:
+def unpack(stream_id: str, at: Instant, data: str, _inferred: object = ()) -> StreamNote:
     """The note from its packed text. Raises ValueError, TypeError or KeyError for another text."""
     reader = zlib.decompressobj(-zlib.MAX_WBITS, zdict=_DICTIONARY)
     try:

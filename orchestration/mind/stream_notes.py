@@ -18,7 +18,7 @@ from orchestration.graph_queries.recall import Recall
 from orchestration.mind.stream_note import Asked, StreamNote, make_note, make_stream_id, pack, unpack
 from orchestration.ranking.channel_weights import ChannelWeights
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
-from schemas.memory import Level
+from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
@@ -26,7 +26,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
 from substrate.store import stream_notes as store
-from substrate.store.stream_notes import StoredNote
+from substrate.store.stream_notes import InferredMoment, StoredNote
 
 NOTES_A_STATEMENT: Final = 200
 GIVEN_BY: Final = 2
@@ -57,8 +57,20 @@ def note_stream(
     if deps.notes.days:
         weights, model = name_weights(deps, learned), deps.embedder.model
         note = make_note(asked, stream, view.now, found, weights=weights, model=model)
-        deps.notes.add(graph_name(Level.N1, asked.citizen_id), StoredNote(note.stream_id, note.at, pack(note)))
+        stored = StoredNote(note.stream_id, note.at, pack(note), _moments(stream))
+        deps.notes.add(graph_name(Level.N1, asked.citizen_id), stored)
     return stream
+
+
+def _moments(stream: ConsciousnessStream) -> tuple[InferredMoment, ...]:
+    """The changes that the stream infers among the citizen's own memories and shows, both sides of each."""
+    own = [node for node in stream.activation_tiers.ordered() if node.graph_key == Level.N1]
+    best: dict[str | None, ConsciousnessNode] = {node.node_id: node for node in reversed(own)}
+    moments: list[InferredMoment] = []
+    for node in own:
+        if later := best.get(node.overtaken_by):
+            moments.append(InferredMoment(node.node_id, node.version, later.node_id, later.version))
+    return tuple(moments)
 
 
 def name_weights(deps: Deps, learned: Learned = NOTHING_LEARNED) -> str:

@@ -85,7 +85,7 @@ def activate(
         shared=consciousness_score.SHARED,
     )
     order = consciousness_score.ranked(scores)
-    comparison = compare_hits(order, candidates, asker.question)
+    comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)
     question = replace(question, parts=parts, comparison=comparison)
     folded, duplicates = fold_duplicates(final_order(order, candidates, question), candidates)
     return Activation(tuple(folded), parts, comparison.held_before(), duplicates)

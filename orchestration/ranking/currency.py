@@ -66,6 +66,12 @@ class Comparison(NamedTuple):
         likeliest = {change.earlier: change for change in sorted(said, key=lambda change: change.probability)}
         return {self.keys[change.earlier]: self.keys[change.later] for change in likeliest.values()}
 
+    def without(self, pairs: Collection[tuple[str, str]]) -> Comparison:
+        """The same without changes from one memory to another, by ids, that the citizen says are none."""
+        keys = self.keys
+        changes = [each for each in self.changes if (keys[each.earlier][1], keys[each.later][1]) not in pairs]
+        return self._replace(changes=changes)
+
 
 NO_COMPARISON: Final = Comparison()
 

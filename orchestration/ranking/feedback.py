@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from orchestration.question.lexicon import Lexicon
@@ -65,7 +66,8 @@ class Lesson:
 
     `words`: the weight of each stem of its question. `used`: by the id of a memory that answered it, how far that
     is trusted, in (0, 1]. `wrong`: the ids of those that did not. `pull`: by family, how much more of it the used
-    memories had than others that were shown, where that order is not settled; in [−1, 1].
+    memories had than others that were shown, where that order is not settled; in [−1, 1]. `not_changed`: ids of an
+    earlier and a later memory, of which the later one does not tell what holds instead.
     """
 
     words: Mapping[str, float]
@@ -73,6 +75,7 @@ class Lesson:
     wrong: Collection[str] = ()
     pull: Mapping[str, float] = field(default_factory=dict)
     told_at: Instant = BEGINNING_OF_TIME
+    not_changed: Collection[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Learned:
     lessons: Sequence[Lesson] = ()
     factors: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    not_changed: frozenset[tuple[str, str]] = frozenset()
 
 
 NOTHING_LEARNED: Final = Learned()
@@ -99,11 +103,13 @@ def learn(lessons: Sequence[Lesson]) -> Learned:
     names = [family.name for family in FAMILIES]
     pulls = [_total_pull(lessons, name) for name in names]
     mean = math.fsum(pulls) / len(pulls)
-    step = STEP / (len(lessons) + CALM)
+    answering = sum(bool(lesson.used or lesson.wrong) for lesson in lessons)
+    step = STEP / (answering + CALM)
     low, high = math.log(LEAST_FACTOR), math.log(GREATEST_FACTOR)
     logs = (min(high, max(low, step * (pull - mean))) for pull in pulls)
     factors = {name: round(math.exp(log), _DIGITS) for name, log in zip(names, logs, strict=True)}
-    return Learned(tuple(lessons), factors)
+    not_changed = frozenset(chain.from_iterable(lesson.not_changed for lesson in lessons))
+    return Learned(tuple(lessons), factors, not_changed=not_changed)
 
 
 def _total_pull(lessons: Sequence[Lesson], family: str) -> float:

@@ -249,7 +249,7 @@ class _KnownGraphReader(_GraphReader):
             if past is not None:
                 self._add({"kind": "node", "label": PAST_STATE, "properties": past})
         elif (
-            label in ("Receipt", "Feedback", "ContextNote", "Prediction")
+            label in ("Receipt", "Feedback", "ContextNote", "Prediction", "LearningMoment")
             and properties["created_at"] <= self._known_at
         ):
             if label == "Feedback":

@@ -12,6 +12,7 @@ from schemas.base import (
     CitizenId,
     Frozen,
     Identifier,
+    Request,
 )
 from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Levels, QueryText
@@ -31,18 +32,30 @@ STEPS: Final = (".", "..")
 """Clients shorten a path with one of these as a part: `DELETE …/feedback/..` would reach the citizen."""
 
 
-class Feedback(AsksGraphs):
-    """Which memories answered a question (`used`), and which did not (`wrong`): at least one of either.
+class NotChanged(Request):
+    """Two memories, by their ids: the `later` one does not tell what holds instead of the `earlier` one."""
 
-    The question is that of `retrieve`, with what it was asked with. Sent again with the same `feedback_id` it
-    counts once.
+    earlier: Identifier
+    later: Identifier
+
+
+class Feedback(AsksGraphs):
+    """Which memories answered a question (`used`), which did not (`wrong`), what was told as a change and is none.
+
+    At least one of these. The question is that of `retrieve`, with what it was asked with; `not_changed` alone
+    needs none. Sent again with the same `feedback_id` it counts once.
     """
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["used"]}, {"required": ["wrong"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"required": ["used"]}, {"required": ["wrong"]}, {"required": ["not_changed"]}]
+        }
+    )
 
-    query_text: QueryText
+    query_text: QueryText | None = None
     used: MemoryIds = ()
     wrong: MemoryIds = ()
+    not_changed: Annotated[tuple[NotChanged, ...], AtMost(50)] = ()
     query_levels: Levels = ALL_LEVELS
     as_of_time: Moment | None = None
     known_at: KnownMoment | None = None
@@ -50,8 +63,10 @@ class Feedback(AsksGraphs):
 
     @model_validator(mode="after")
     def _says_something_once(self) -> Self:
-        if not self.used and not self.wrong:
-            raise ValueError("used and wrong are both empty; name at least one memory")
+        if not (self.used or self.wrong or self.not_changed):
+            raise ValueError("used, wrong and not_changed are all empty; name at least one memory")
+        if self.query_text is None and (self.used or self.wrong):
+            raise ValueError("query_text is missing: say which question used and wrong are about")
         if self.feedback_id in STEPS:
             raise ValueError(
                 f"feedback_id cannot be {self.feedback_id}, a step in a path; leave it out or name another"
@@ -72,13 +87,14 @@ class FeedbackRecord(Frozen):
 
     feedback_id: str
     told_at: datetime
-    query_text: str
+    query_text: str | None = None
     query_levels: tuple[Level, ...]
     collectives: tuple[str, ...] | None = None
     as_of_time: datetime | None = None
     known_at: datetime | None = None
     used: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    not_changed: tuple[NotChanged, ...] = ()
 
 
 class LearnedFactors(Frozen):

@@ -41,6 +41,7 @@ LONE_LABELS: Final = (
     "Quarantine",
     "RetentionPolicy",
     "StreamNote",
+    "LearningMoment",
 )
 """The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset((*_BESIDE, "ConsciousnessNode", "Tag", *LONE_LABELS))

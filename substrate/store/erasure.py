@@ -28,6 +28,7 @@ from substrate.store.revaluation import forget_stamps
 from substrate.store.rules import forget_checks
 from substrate.store.runs import erase_changes
 from substrate.store.sharing import CONTESTS, STATEMENT, STATEMENT_ID
+from substrate.store.stream_notes import forget_moments
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
@@ -247,6 +248,7 @@ async def _erase_contents(graph: Graph, ids: list[str]) -> Counter[str]:
     removed += await _erase_beside(graph, ids)
     await states.forget_shown(graph, ids)
     await forget_stamps(graph, ids)
+    await forget_moments(graph, ids)
     return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
 
 

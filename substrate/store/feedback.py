@@ -7,6 +7,7 @@ question reads one number, and the records only after a change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -20,10 +21,12 @@ from substrate.graphs.graph import Graph
 FEEDBACK_AT: Final = Query(
     "feedback_at", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.feedback_at, 0) LIMIT 1"
 )
-_COLUMNS: Final = ("id", "created_at", "question", "used", "wrong", "lesson")
+_COLUMNS: Final = ("id", "created_at", "question", "used", "wrong", "lesson", "not_changed")
 FEEDBACK: Final = Query("feedback", f"MATCH (f:Feedback) WHERE f.held IS NULL RETURN {columns_of('f', _COLUMNS)}")
 FEEDBACK_NAMING: Final = Query(
-    "feedback_naming", "MATCH (f:Feedback) WHERE any(x IN f.used + f.wrong WHERE x IN $ids) RETURN f.id"
+    "feedback_naming",
+    "MATCH (f:Feedback) WHERE any(x IN f.used + f.wrong + coalesce(f.not_changed, []) WHERE x IN $ids) "
+    "RETURN f.id",
 )
 TELL_FEEDBACK: Final = Query(
     "tell_feedback",
@@ -44,7 +47,10 @@ TAKE_BACK_FEEDBACK: Final = Query(
 
 
 class StoredFeedback(NamedTuple):
-    """One feedback. `question`: with what was asked; `lesson`: what it teaches; both as values of JSON."""
+    """One feedback. `question`: with what was asked; `lesson`: what it teaches; both as values of JSON.
+
+    `not_changed`: ids of an earlier and a later memory, which are no change.
+    """
 
     id: str
     created_at: Instant
@@ -52,18 +58,19 @@ class StoredFeedback(NamedTuple):
     used: tuple[str, ...]
     wrong: tuple[str, ...]
     lesson: Mapping[str, Any]
+    not_changed: tuple[tuple[str, str], ...] = ()
 
 
 def feedback_of(properties: Mapping[str, Any]) -> StoredFeedback:
     """A feedback from its stored properties. Raises KeyError, TypeError or ValueError for other properties."""
-    return _feedback([properties[name] for name in _COLUMNS])
+    return _feedback([properties.get(name) for name in _COLUMNS])
 
 
 def _feedback(row: Row) -> StoredFeedback:
-    id_, created_at, question, used, wrong, lesson = row
-    return StoredFeedback(
-        id_, int(created_at), orjson.loads(question), tuple(used), tuple(wrong), orjson.loads(lesson)
-    )
+    id_, created_at, question, used, wrong, lesson, ids = row
+    pairs = zip((ids or ())[::2], (ids or ())[1::2], strict=True)
+    told, taught = orjson.loads(question), orjson.loads(lesson)
+    return StoredFeedback(id_, int(created_at), told, tuple(used), tuple(wrong), taught, tuple(pairs))
 
 
 async def read_feedback_at(graph: Graph) -> Instant:
@@ -90,6 +97,7 @@ async def write_feedback(
         "question": orjson.dumps(feedback.question).decode(),
         "used": list(feedback.used),
         "wrong": list(feedback.wrong),
+        "not_changed": list(chain.from_iterable(feedback.not_changed)),
         "lesson": orjson.dumps(feedback.lesson, option=orjson.OPT_SORT_KEYS).decode(),
     }
     values = {"at": feedback.created_at, "seen": seen, "dropped": list(dropped), "record": record}

@@ -100,6 +100,7 @@ class RowKind(StrEnum):
     QUARANTINE = "Quarantine"
     POLICY = "RetentionPolicy"
     STREAM_NOTE = "StreamNote"
+    LEARNING_MOMENT = "LearningMoment"
     TAG = "tag"
     MEMORY = "memory"
     RECORD = "record"

@@ -115,7 +115,11 @@ LEARNED_LATER: Final = Query(
     "RETURN count(DISTINCT id)",
 )
 """How many memories were true in the scope, as believed now, and became known after it."""
-COUNT_NODES: Final = Query("count_nodes", "MATCH (n) RETURN count(n)")
+COUNT_NODES: Final = Query(
+    "count_nodes",
+    "CALL db.meta.stats() YIELD nodeCount, labels OPTIONAL MATCH (f:Feedback) WHERE f.held IS NULL "
+    "RETURN nodeCount, coalesce(labels.LearningMoment, 0), sum(size(coalesce(f.not_changed, [])))",
+)
 
 
 type NodeRow = Sequence[Any]
@@ -312,7 +316,10 @@ async def count_learned_later(graph: Graph, scope: Scope) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-async def count_nodes(graph: Graph) -> int:
-    """Number of nodes, which the engine keeps: it costs nothing to ask. Raises GraphMissing as `Graph.read`."""
-    [[count]] = await graph.read(COUNT_NODES)
-    return int(count)
+async def count_nodes(graph: Graph) -> dict[str, int]:
+    """How many `nodes` it has, which the engine keeps. Raises GraphMissing as `Graph.read`.
+
+    `inferred`: changes that streams inferred; `rejected`: those of which feedback says that they are none.
+    """
+    [[nodes, inferred, ids]] = await graph.read(COUNT_NODES)
+    return {"nodes": int(nodes), "inferred": int(inferred), "rejected": int(float(ids)) // 2}

@@ -1,11 +1,12 @@
-"""Reads and writes the notes of streams: `StreamNote` nodes in the own graph of the citizen who asked.
+"""Reads and writes the notes of streams, and the changes that they infer, in the own graph of who asked.
 
-A note is no record: it moves no clock, has no version, and is not found by a question.
+A `StreamNote` or `LearningMoment` is no record: it moves no clock, has no version, and is not found by a question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import starmap
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
@@ -18,9 +19,15 @@ KEEP_NOTES: Final = Query(
     "keep_stream_notes",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) WITH m LIMIT 1 UNWIND $notes AS note "
     "WITH m, note WHERE note.at >= m.created_at MERGE (s:StreamNote {id: note.id}) "
-    "ON CREATE SET s.at = note.at, s.data = note.data RETURN count(s)",
+    "ON CREATE SET s.at = note.at, s.data = note.data WITH m, count(s) AS kept "
+    "OPTIONAL MATCH (o:LearningMoment) WITH m, kept, o ORDER BY o.created_at DESC "
+    "WITH m, kept, [x IN collect(o)[$most..] | x] AS gone FOREACH (o IN gone | DELETE o) "
+    "FOREACH (x IN [y IN $moments WHERE y.at >= m.created_at AND y.at > coalesce(m.erased_at, 0)] | "
+    "MERGE (k:LearningMoment {earlier: x.earlier, earlier_version: x.earlier_version, "
+    "later: x.later, later_version: x.later_version}) ON CREATE SET k.created_at = x.at) RETURN kept",
 )
-"""A note from before the graph was made is not kept: it is of a citizen who was erased since."""
+"""A note from before the graph was made is not kept: it is of a citizen who was erased since. What was inferred
+before the last erasure is not: it may name what was erased."""
 STREAM_NOTE: Final = Query(
     "stream_note", "MATCH (s:StreamNote) WHERE s.id = $id RETURN s.id, s.at, s.data LIMIT 1"
 )
@@ -38,6 +45,15 @@ DROP_NOTES_BEFORE: Final = Query(
 DROP_OLDEST_NOTES: Final = Query(
     "drop_oldest_stream_notes",
     "MATCH (s:StreamNote) WITH s ORDER BY s.at LIMIT $rows DELETE s RETURN count(s)",
+)
+MOMENTS: Final = Query(
+    "moments",
+    "MATCH (k:LearningMoment) WHERE k.created_at < $before "
+    "RETURN k.earlier, k.earlier_version, k.later, k.later_version ORDER BY k.earlier, k.later",
+)
+FORGET_MOMENTS: Final = Query(
+    "forget_moments",
+    "MATCH (k:LearningMoment) WHERE k.earlier IN $ids OR k.later IN $ids DELETE k RETURN count(k)",
 )
 RECORDS_NOW: Final = Query(
     "records_now",
@@ -63,16 +79,28 @@ STAMP_ERASED: Final = Query(
 SHOWN_CHARACTERS: Final = 200
 GIVEN_CHARACTERS: Final = 2_000
 DROPPED_AT_ONCE: Final = 1_000
+MOST_MOMENTS: Final = 500
+"""So many inferred changes of a citizen are kept, the latest, and those of the last notes."""
 LAST_ID: Final = "\U0010ffff"
 """Stands behind every id."""
 
 
+class InferredMoment(NamedTuple):
+    """Two memories, and the versions in which the later one seemed to tell what holds instead."""
+
+    earlier: str
+    earlier_version: int
+    later: str
+    later_version: int
+
+
 class StoredNote(NamedTuple):
-    """The note of a stream that was asked for at `at`; `data` is packed text."""
+    """The note of a stream that was asked for at `at`; `data` is packed text. `moments`: what it inferred."""
 
     id: str
     at: Instant
     data: str
+    moments: tuple[InferredMoment, ...] = ()
 
 
 class RecordNow(NamedTuple):
@@ -110,7 +138,12 @@ async def keep_notes(graph: Graph, notes: Sequence[StoredNote]) -> int:
 
     The graph must exist. Those from before it was made are left out.
     """
-    rows = await graph.write(KEEP_NOTES, notes=[note._asdict() for note in notes])
+    first: dict[InferredMoment, Instant] = {}
+    for note in reversed(notes):
+        first |= dict.fromkeys(note.moments, note.at)
+    moments = [{**moment._asdict(), "at": at} for moment, at in first.items()]
+    values = [{"id": note.id, "at": note.at, "data": note.data} for note in notes]
+    rows = await graph.write(KEEP_NOTES, notes=values, moments=moments, most=MOST_MOMENTS)
     return int(rows[0][0]) if rows else 0
 
 
@@ -138,6 +171,16 @@ async def drop_notes(graph: Graph, *, before: Instant, most: int) -> int:
         rows = await graph.write(DROP_OLDEST_NOTES, rows=min(above, DROPPED_AT_ONCE))
         dropped, above = dropped + int(rows[0][0]), above - DROPPED_AT_ONCE
     return dropped
+
+
+async def read_moments(graph: Graph, before: Instant) -> list[InferredMoment]:
+    """What streams before this moment inferred, as far as it is kept."""
+    return list(starmap(InferredMoment, await graph.read(MOMENTS, before=before)))
+
+
+async def forget_moments(graph: Graph, ids: Sequence[str]) -> None:
+    """Remove what was inferred of these memories."""
+    await graph.write(FORGET_MOMENTS, ids=list(ids))
 
 
 async def read_records_now(graph: Graph, shown: Sequence[tuple[str, int]]) -> list[RecordNow]:

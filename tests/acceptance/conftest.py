@@ -102,9 +102,10 @@ class Service:
     def contents(self, *, notes: bool = False) -> dict[str, list[int]]:
         """How many nodes and links each graph has, asked of the engine.
 
-        Notes of streams count only with `notes`: they are stored whenever a minute is over.
+        Notes of streams and what was inferred count only with `notes`: they are stored whenever a minute is over.
         """
-        nodes = "MATCH (n) RETURN count(n)" if notes else "MATCH (n) WHERE NOT n:StreamNote RETURN count(n)"
+        records = "MATCH (n) WHERE NOT n:StreamNote AND NOT n:LearningMoment RETURN count(n)"
+        nodes = "MATCH (n) RETURN count(n)" if notes else records
         with Redis(unix_socket_path=str(socket_path(self.data)), decode_responses=True) as engine:
             return {
                 graph: [

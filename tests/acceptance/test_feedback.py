@@ -141,7 +141,12 @@ def test_a_feedback_sent_again_counts_once_and_another_one_under_its_id_is_refus
 @pytest.mark.parametrize(
     ("body", "word"),
     [
-        ({"used": []}, "both empty"),
+        ({"used": []}, "all empty"),
+        ({"query": None, "used": ["hill"]}, "query_text is missing"),
+        ({"not_changed": [{"earlier": "hill", "later": "nowhere"}]}, "not_changed.0.later: there is no memory"),
+        ({"not_changed": [{"earlier": "hill"}]}, "not_changed.0.later"),
+        ({"not_changed": [{"earlier": "hill", "later": "lake", "why": "x"}]}, "not_changed.0.why"),
+        ({"not_changed": [{"earlier": "hill", "later": "lake"}] * 51}, "50"),
         ({"used": ["hill"], "wrong": ["lake", "hill"]}, "hill cannot be both"),
         ({"used": ["nowhere"]}, "used.0: there is no memory nowhere"),
         ({"used": ["hill"], "wrong": ["nowhere"]}, "wrong.0: there is no memory nowhere"),

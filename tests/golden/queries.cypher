@@ -1211,8 +1211,11 @@ CALL {
 RETURN value, count(value);
 
 // count_nodes
-MATCH (n)
-RETURN count(n);
+CALL db.meta.stats()
+YIELD nodeCount, labels
+OPTIONAL MATCH (f:Feedback)
+WHERE f.held IS NULL
+RETURN nodeCount, coalesce(labels.LearningMoment, 0), sum(size(coalesce(f.not_changed, [])));
 
 // count_open_links
 // :params $all, $ids, $open, $scanned, $valid_from, $valid_to, $work
@@ -1996,7 +1999,7 @@ RETURN n.id, n.fingerprint;
 // feedback
 MATCH (f:Feedback)
 WHERE f.held IS NULL
-RETURN f.id, f.created_at, f.question, f.used, f.wrong, f.lesson;
+RETURN f.id, f.created_at, f.question, f.used, f.wrong, f.lesson, f.not_changed;
 
 // feedback_at
 MATCH (m:SubstrateMeta {key: 'stamp'})
@@ -2006,7 +2009,7 @@ LIMIT 1;
 // feedback_naming
 // :params $ids
 MATCH (f:Feedback)
-WHERE any(x IN f.used + f.wrong WHERE x IN $ids)
+WHERE any(x IN f.used + f.wrong + coalesce(f.not_changed, []) WHERE x IN $ids)
 RETURN f.id;
 
 // felt_at_ends
@@ -3080,6 +3083,13 @@ FOREACH (g IN gone |
   DELETE g
 )
 RETURN size(gone);
+
+// forget_moments
+// :params $ids
+MATCH (k:LearningMoment)
+WHERE k.earlier IN $ids OR k.later IN $ids
+DELETE k
+RETURN count(k);
 
 // forget_predictions
 // :params $ids
@@ -4628,7 +4638,7 @@ MATCH (k:RuleCheck)
 RETURN count(k);
 
 // keep_stream_notes
-// :params $notes
+// :params $moments, $most, $notes
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WITH m
 LIMIT 1
@@ -4637,7 +4647,20 @@ WITH m, note
 WHERE note.at >= m.created_at
 MERGE (s:StreamNote {id: note.id})
 ON CREATE SET s.at = note.at, s.data = note.data
-RETURN count(s);
+WITH m, count(s) AS kept
+OPTIONAL MATCH (o:LearningMoment)
+WITH m, kept, o
+ORDER BY o.created_at DESC
+WITH m, kept, [x IN collect(o)[$most..] | x] AS gone
+FOREACH (o IN gone |
+  DELETE o
+)
+FOREACH (x IN [y IN $moments WHERE y.at >= m.created_at AND y.at > coalesce(m.erased_at, 0)] |
+  MERGE (k:LearningMoment {earlier: x.earlier, earlier_version: x.earlier_version, later: x.later,
+      later_version: x.later_version})
+  ON CREATE SET k.created_at = x.at
+)
+RETURN kept;
 
 // kept_page
 // :params $after, $open, $rows
@@ -6314,6 +6337,13 @@ RETURN m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.cre
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
+// moments
+// :params $before
+MATCH (k:LearningMoment)
+WHERE k.created_at < $before
+RETURN k.earlier, k.earlier_version, k.later, k.later_version
+ORDER BY k.earlier, k.later;
+
 // most_vectors
 CALL db.meta.stats()
 YIELD labels
@@ -7499,6 +7529,13 @@ RETURN count(n);
 // :params $rows
 UNWIND $rows AS r
 CREATE (n:Feedback)
+SET n = r.properties
+RETURN count(n);
+
+// put_learningmoment
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:LearningMoment)
 SET n = r.properties
 RETURN count(n);
 
