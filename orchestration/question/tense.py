@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES, language, language_of
+from orchestration.appraisal.languages import CODES, Language, language, language_of
 from schemas.bounded_cache import cached_within
 from substrate.text import word_finder, words
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
+FIRST_WORDS: Final = 2
+"""A text that names a person among so many of its first words tells of that person."""
 _find_words: Final = word_finder(r"[^\W\d_]")
 _OWN: Final = ("own_subjects", "own_objects", "own_possessives")
 """The lists of words by which one speaks of oneself."""
@@ -82,7 +85,8 @@ class Voice(NamedTuple):
 
     `verbs`: how many of its words say what became of something, "moved", "cancelled"; `changes`: how many only
     that time went on, "now", "again". `own`: it has a word by which one speaks of oneself; `unreal`: it has one
-    for what might be, "if", "would", "perhaps". `unmeant`: what it says is supposed, hoped or a jest.
+    for what might be, "if", "would", "perhaps". `unmeant`: what it says is supposed, hoped or a jest. `other`: the
+    person of whom it tells, by the word with which it begins ("my brother", "Mum"), and not of the speaker.
     """
 
     verbs: int
@@ -90,12 +94,14 @@ class Voice(NamedTuple):
     own: bool
     unreal: bool
     unmeant: bool
+    other: str = ""
 
 
 def read_voice(text: str) -> Voice:
     """How a text speaks, by the words of its language."""
     read = text[:MOST_READ].lower().replace("’", "'")
-    spoken, held = language_of(read), frozenset(_find_words(read))
+    said = _find_words(read)
+    spoken, held = language_of(read), frozenset(said)
     patterns = _patterns(spoken.code)
     may_change = not patterns.changing.isdisjoint(held)
     return Voice(
@@ -104,7 +110,14 @@ def read_voice(text: str) -> Voice:
         own=any(not spoken.words[name].isdisjoint(held) for name in _OWN),
         unreal=not spoken.words["hypothetical"].isdisjoint(held),
         unmeant=patterns.unmeant.search(read) is not None,
+        other=_other_person(said, spoken),
     )
+
+
+def _other_person(said: Sequence[str], spoken: Language) -> str:
+    people, own = spoken.words["people"], spoken.words["own_subjects"] | spoken.words["own_objects"]
+    first = next((word for word in said[:FIRST_WORDS] if word in people), "")
+    return first if first and own.isdisjoint(said) else ""
 
 
 def has_own_words(text: str) -> bool:

@@ -61,8 +61,8 @@ class Hit(NamedTuple):
 
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
     its score. `likeness`: to the question. `stems`: of its words. `gives_kind`: it gives a thing of the kind asked
-    for. `verbs`, `changes`, `own`, `unreal`, `unmeant`: how it speaks, as in `tense.Voice`. `passage`: a part of a
-    long text, whose time does not say how one of its many things is now. `roots`: of its words, in their order.
+    for. `verbs`, `changes`, `own`, `unreal`, `unmeant`, `other`: how it speaks, as in `tense.Voice`. `passage`: a
+    part of a long text, whose time does not say how one of its many things is now. `roots`: of its words in order.
     """
 
     at: int
@@ -76,6 +76,7 @@ class Hit(NamedTuple):
     own: bool = True
     unreal: bool = False
     unmeant: bool = False
+    other: str = ""
     passage: bool = False
     roots: Callable[[], Sequence[str]] = tuple
 
@@ -168,6 +169,7 @@ def _is_of_another(earlier: Hit, later: Hit, asked: Collection[str]) -> bool:
     """Whether one of the hits tells of another thing than the one asked for, of which the other hit tells, or the
     later one is not meant: "the south gate" beside "the north gate", run 18 beside run 17.
 
+    So is what tells of somebody of whom neither the question nor the earlier hit speaks ("my brother moved").
     One lacks a word of the question that the other one has. Where that is a number, they are of two things; else
     where it has a word of its own in the same place of the sentence, unless a verb tells of a change.
     """
@@ -178,7 +180,8 @@ def _is_of_another(earlier: Hit, later: Hit, asked: Collection[str]) -> bool:
             return True
         if lacking and not later.verbs and _stands_for(one, other, lacking, words):
             return True
-    return later.unmeant
+    is_of_person = later.other != "" and later.other not in earlier.stems | words
+    return later.unmeant or is_of_person
 
 
 def _stands_for(one: Hit, other: Hit, lacking: Collection[str], asked: Collection[str]) -> bool:

@@ -30,7 +30,7 @@ from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.texts import Told, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
-from substrate.text import stems, word_language
+from substrate.text import stem, stems, word_language
 
 PART: Final = "currency"
 """The term of a score that says what it gained for being true now."""
@@ -106,7 +106,7 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
 
 
 def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
-    text = told.text
+    text, voice = told.text, told.text.voice
     return Hit(
         told.began,
         _voice(score.key, told),
@@ -114,7 +114,7 @@ def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
         memory.likeness,
         text.stems(question.language),
         question.kind is not None and text.gives(question.kind, question.stems),
-        *text.voice,
+        *voice._replace(other=stem(voice.other, question.language) if voice.other else ""),
         memory.shown is not None,
         partial(text.roots, question.language),
     )
