@@ -312,7 +312,18 @@ class ConsciousnessRelationship(InGraph, Sparse):
     effective_energy: float | None = None
 
 
-class MemoryRecord(ConsciousnessNode):
+class _Logged(Sparse):
+    command_id: str | None = None
+    key_id: str | None = None
+    closed_by: str | None = None
+    closed_source: Source | None = None
+    closed_key: str | None = None
+    known_as_happened: bool = False
+    run: str | None = None
+    closed_run: str | None = None
+
+
+class MemoryRecord(_Logged, ConsciousnessNode):
     """A memory record with the commands that opened and closed it, their keys, and the source of the closing.
 
     `known_as_happened`: an import declared that it was known when it began to be true. `run` and `closed_run`: the
@@ -321,17 +332,8 @@ class MemoryRecord(ConsciousnessNode):
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
-    command_id: str | None = None
-    key_id: str | None = None
-    closed_by: str | None = None
-    closed_source: Source | None = None
-    closed_key: str | None = None
-    known_as_happened: bool = False
-    run: str | None = None
-    closed_run: str | None = None
 
-
-class LinkRecord(ConsciousnessRelationship):
+class LinkRecord(_Logged, ConsciousnessRelationship):
     """A link record with the commands that opened and closed it, their keys, and the source of the closing.
 
     `known_as_happened`: an import declared that it was known when it began to be true. `run` and `closed_run`: the
@@ -339,15 +341,6 @@ class LinkRecord(ConsciousnessRelationship):
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
-    command_id: str | None = None
-    key_id: str | None = None
-    closed_by: str | None = None
-    closed_source: Source | None = None
-    closed_key: str | None = None
-    known_as_happened: bool = False
-    run: str | None = None
-    closed_run: str | None = None
 
 
 UNREADABLE_REMEDY: Final = "`substrate validate --fix unreadable` repairs it"

@@ -11,10 +11,8 @@ from rich.text import Text
 
 from api.cli import formatting, options, stream_text, support
 from orchestration.intending import intend
-from schemas.memory import Level
 from schemas.mind.appetite import Appetite, Decision, IntendRequest
 from schemas.responses import Intended
-from schemas.settings import Settings
 
 OPTIONS: Final = {
     "query_levels": "--level",
@@ -61,15 +59,10 @@ def appetite(  # noqa: PLR0913  (a command's arguments are its options)
     request = support.validate(IntendRequest, support.drop_unset(fields), OPTIONS)
     if not as_json:
         request = request.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
-    answer = support.run(_answer(support.read_settings(ctx), citizen, request))
+    answer = support.in_store(
+        support.read_settings(ctx), lambda deps, now: intend(citizen, request, deps, now), citizen
+    )
     support.print_answer(answer, partial(_show, most=max_tokens), as_json=as_json)
-
-
-async def _answer(settings: Settings, citizen: str, request: IntendRequest) -> Intended:
-    """Raises NotFound for a citizen that is not known. Without `run` the decision is told and nothing is asked."""
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await intend(citizen, request, runtime.deps, await runtime.moment())
 
 
 def _show(answer: Intended, console: Console, *, most: int | None) -> None:

@@ -13,17 +13,7 @@ from api.cli import formatting, options, support
 from orchestration.association.ask import associate as walk
 from schemas.association import Associated, Associations, TagWalk
 
-OPTIONS: Final = {
-    "query_text": "QUESTION",
-    "citizen_id": "--citizen",
-    "max_chars": "--max-chars",
-    "as_of_time": "--as-of",
-    "known_at": "--known-at",
-    "query_levels": "--level",
-    "collectives": "--collective",
-    "filters": "--filter",
-    "plurality": "--plural",
-}
+OPTIONS: Final = {**options.QUESTION, "max_chars": "--max-chars"}
 SHOWN_CHARACTERS: Final = 300
 TAGS_SHOWN: Final = 12
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from api.cli import options, support
+from orchestration.dependencies import Deps
 from schemas.mind.state import CitizenPage
-from schemas.settings import Settings
+from schemas.temporal import Instant
 
 app = typer.Typer(add_completion=False)
 
@@ -16,16 +16,12 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def citizens(ctx: typer.Context, *, as_json: options.AnswerAsJson = False) -> None:
     """List the citizens of whom something is stored, one id on each line."""
-    support.print_answer(support.run(_read(support.read_settings(ctx))), _show, as_json=as_json)
+    support.print_answer(support.in_store(support.read_settings(ctx), _read), _show, as_json=as_json)
 
 
-async def _read(settings: Settings) -> CitizenPage:
-    async with support.open_store(settings) as runtime:
-        return CitizenPage(citizens=tuple(await runtime.deps.graphs.citizens()))
+async def _read(deps: Deps, _now: Instant) -> CitizenPage:
+    return CitizenPage(citizens=tuple(await deps.graphs.citizens()))
 
 
 def _show(page: CitizenPage, console: Console) -> None:
-    for name in page.citizens:
-        console.print(Text(name), soft_wrap=True)
-    if not page.citizens:
-        support.messages().print(Text("nothing was remembered here yet", "bright_black"))
+    support.show_names(page.citizens, console, otherwise="nothing was remembered here yet")

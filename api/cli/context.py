@@ -11,10 +11,8 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.writing.contexts import read_agent_log, write_context
 from schemas.commands import Writer
-from schemas.memory import Level
 from schemas.mind.contexts import AgentLog, AgentLogQuery, ContextReceipt, WriteContext
 from schemas.paging import MOST
-from schemas.settings import Settings
 
 OPTIONS: Final = {
     "description": "TEXT",
@@ -73,7 +71,8 @@ def context(  # noqa: PLR0913  (a command's arguments are its options)
     settings = support.read_settings(ctx)
     if text is None:
         asked = AgentLogQuery(context_id=context_id, limit=MOST)
-        support.print_answer(support.run(_log(settings, citizen, asked)), _show_log, as_json=as_json)
+        log = support.in_store(settings, lambda deps, _: read_agent_log(citizen, asked, deps), citizen)
+        support.print_answer(log, _show_log, as_json=as_json)
         return
     fields = {
         "description": text,
@@ -94,18 +93,8 @@ def context(  # noqa: PLR0913  (a command's arguments are its options)
         "restate": restate,
     }
     request = support.validate(WriteContext, support.drop_unset(fields), OPTIONS)
-    support.print_answer(support.run(_write(settings, request)), _show, as_json=as_json)
-
-
-async def _write(settings: Settings, request: WriteContext) -> ContextReceipt:
-    async with support.open_store(settings) as runtime:
-        return await write_context(request, runtime.deps, await runtime.moment(), Writer())
-
-
-async def _log(settings: Settings, citizen: str, asked: AgentLogQuery) -> AgentLog:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await read_agent_log(citizen, asked, runtime.deps)
+    receipt = support.in_store(settings, lambda deps, now: write_context(request, deps, now, Writer()))
+    support.print_answer(receipt, _show, as_json=as_json)
 
 
 def _show(receipt: ContextReceipt, console: Console) -> None:

@@ -11,10 +11,8 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.mind.state import energy_series
-from schemas.memory import Level
 from schemas.mind.state import EnergyPoint, EnergySeries
 from schemas.paging import Paged
-from schemas.settings import Settings
 
 OPTIONS: Final = {"limit": "--limit", "cursor": "--cursor"}
 
@@ -32,14 +30,10 @@ def energy(
 ) -> None:
     """Show the energy now, the ordinary one to which it returns, and each time that it was set."""
     page = support.validate(Paged, support.drop_unset({"limit": limit, "cursor": cursor}), OPTIONS)
-    series = support.run(_read(support.read_settings(ctx), citizen, page))
+    series = support.in_store(
+        support.read_settings(ctx), lambda deps, now: energy_series(citizen, page, deps, now), citizen
+    )
     support.print_answer(series, _show, as_json=as_json)
-
-
-async def _read(settings: Settings, citizen: str, page: Paged) -> EnergySeries:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await energy_series(citizen, page, runtime.deps, await runtime.moment())
 
 
 def _show(series: EnergySeries, console: Console) -> None:

@@ -15,11 +15,7 @@ from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 from substrate.text import count_of
 
-OPTIONS = {
-    "citizen_id": "--citizen", "id": "--memory", "episode_id": "--episode", "level": "--level",
-    "collective": "--collective",
-    "command_id": "--command-id",
-}  # fmt: skip
+OPTIONS = {**options.GRAPH, "id": "--memory", "episode_id": "--episode", "command_id": "--command-id"}
 BROKEN_OFF = "stopped: the next command or service that opens the store will finish this erasure"
 
 app = typer.Typer(add_completion=False)

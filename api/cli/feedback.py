@@ -12,10 +12,8 @@ from api.cli import formatting, options, support
 from orchestration.feedback_intake import tell
 from orchestration.mind.feedback import list_feedback, take_back
 from schemas.errors import InvalidRequest
-from schemas.memory import Level
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.paging import MOST, Paged
-from schemas.settings import Settings
 from substrate.text import count_of
 
 OPTIONS: Final = {
@@ -69,11 +67,12 @@ def feedback(  # noqa: PLR0913  (a command's arguments are its options)
     if undo or undo_all:
         if question is not None or (undo and undo_all):
             raise InvalidRequest("--undo, --undo-all and a question: give one of them")
-        taken = support.run(_take_back(settings, citizen, undo))
+        taken = support.in_store(settings, lambda deps, now: take_back(citizen, undo or None, deps, now), citizen)
         support.print_answer(taken, _show_taken, as_json=as_json)
         return
     if question is None and not_changed is None:
-        support.print_answer(support.run(_read(settings, citizen)), _show_page, as_json=as_json)
+        page = support.in_store(settings, lambda deps, _: list_feedback(citizen, Paged(limit=MOST), deps), citizen)
+        support.print_answer(page, _show_page, as_json=as_json)
         return
     fields = {
         "query_text": question,
@@ -87,25 +86,8 @@ def feedback(  # noqa: PLR0913  (a command's arguments are its options)
         "feedback_id": feedback_id,
     }
     told = support.validate(Feedback, support.drop_unset(fields), OPTIONS)
-    support.print_answer(support.run(_tell(settings, citizen, told)), _show_record, as_json=as_json)
-
-
-async def _tell(settings: Settings, citizen: str, told: Feedback) -> FeedbackRecord:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await tell(citizen, told, runtime.deps, await runtime.moment())
-
-
-async def _read(settings: Settings, citizen: str) -> FeedbackPage:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await list_feedback(citizen, Paged(limit=MOST), runtime.deps)
-
-
-async def _take_back(settings: Settings, citizen: str, ids: list[str] | None) -> FeedbackTakenBack:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await take_back(citizen, ids or None, runtime.deps, await runtime.moment())
+    record = support.in_store(settings, lambda deps, now: tell(citizen, told, deps, now), citizen)
+    support.print_answer(record, _show_record, as_json=as_json)
 
 
 def _show_page(page: FeedbackPage, console: Console) -> None:

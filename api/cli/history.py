@@ -23,7 +23,7 @@ from substrate.graphs.graph import Graph
 from substrate.store import reader, rows
 from substrate.store.runs import name_runs
 
-OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level", "collective": "--collective"}
+OPTIONS: Final = options.GRAPH
 TEXT_SHOWN: Final = 400
 BAR_WIDTH: Final = 19
 """The width of the times printed below the bar."""

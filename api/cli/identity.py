@@ -13,10 +13,8 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.mind.declared_self import introduce
 from orchestration.mind.identity import read_identity, read_identity_diff
-from schemas.memory import Level
 from schemas.mind.identity import Between, Identity, IdentityDiff, SelfEntity, WhoIs
 from schemas.mind.state import Felt
-from schemas.settings import Settings
 from substrate.text import count_of
 
 OPTIONS: Final = {
@@ -53,7 +51,9 @@ def identity(
             "known_at": support.parse_known_at(known_at),
         }
         between = support.validate(Between, support.drop_unset(moments), DIFF_OPTIONS)
-        changed = support.run(_compare(support.read_settings(ctx), citizen, between))
+        changed = support.in_store(
+            support.read_settings(ctx), lambda deps, now: read_identity_diff(citizen, between, deps, now), citizen
+        )
         support.print_answer(changed, show_diff, as_json=as_json)
         return
     fields = {
@@ -63,19 +63,10 @@ def identity(
         "limit": limit,
     }
     request = support.validate(WhoIs, support.drop_unset(fields), OPTIONS)
-    support.print_answer(support.run(_read(support.read_settings(ctx), request)), show, as_json=as_json)
-
-
-async def _read(settings: Settings, request: WhoIs) -> Identity:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, request.citizen_id)
-        return await read_identity(request, runtime.deps, await runtime.moment())
-
-
-async def _compare(settings: Settings, citizen: str, between: Between) -> IdentityDiff:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await read_identity_diff(citizen, between, runtime.deps, await runtime.moment())
+    answer = support.in_store(
+        support.read_settings(ctx), lambda deps, now: read_identity(request, deps, now), citizen
+    )
+    support.print_answer(answer, show, as_json=as_json)
 
 
 def show_diff(diff: IdentityDiff, console: Console) -> None:

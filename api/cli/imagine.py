@@ -11,9 +11,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.mind.predictions import read_calibration
 from orchestration.resonance.imagining import imagine as imagine_now
-from schemas.memory import Level
 from schemas.mind.imagination import Calibration, Imagination, Imagine
-from schemas.settings import Settings
 from substrate.text import count_of
 
 OPTIONS: Final = {
@@ -49,7 +47,9 @@ def imagine(  # noqa: PLR0913  (a command's arguments are its options)
 ) -> None:
     """Say what came of an action before: results, feelings and the nearest cases."""
     if action is None:
-        told = support.run(_calibration(support.read_settings(ctx), citizen))
+        told = support.in_store(
+            support.read_settings(ctx), lambda deps, _: read_calibration(citizen, deps), citizen
+        )
         support.print_answer(told, _show_calibration, as_json=as_json)
         return
     fields = {
@@ -64,12 +64,6 @@ def imagine(  # noqa: PLR0913  (a command's arguments are its options)
     }
     request = support.validate(Imagine, support.drop_unset(fields), OPTIONS)
     support.print_answer(support.answer_question(ctx, request, imagine_now), _show, as_json=as_json)
-
-
-async def _calibration(settings: Settings, citizen: str) -> Calibration:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await read_calibration(citizen, runtime.deps)
 
 
 def _show(told: Imagination, console: Console) -> None:

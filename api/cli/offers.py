@@ -46,15 +46,11 @@ def offers(
     if take is not None and decline is not None:
         raise InvalidRequest("an offer is taken up or declined, not both", remedy="Name --take or --decline.")
     if take is None and decline is None:
-        support.print_answer(support.run(_list(settings, request)), _show, as_json=as_json)
+        answer = support.in_store(settings, lambda deps, now: upkeep_offers.list_offers(request, deps, now))
+        support.print_answer(answer, _show, as_json=as_json)
         return
     outcome = support.run(_answer(settings, request, take, decline))
     support.print_answer(outcome, _show_outcome, as_json=as_json)
-
-
-async def _list(settings: Settings, request: OffersRequest) -> OffersAnswer:
-    async with support.open_store(settings) as runtime:
-        return await upkeep_offers.list_offers(request, runtime.deps, await runtime.moment())
 
 
 async def _answer(

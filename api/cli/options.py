@@ -9,6 +9,27 @@ import typer
 from api.cli import support
 from schemas.errors import InvalidRequest
 
+GRAPH: Final = {"citizen_id": "--citizen", "level": "--level", "collective": "--collective"}
+"""The option that sets each field that names a graph, for error texts."""
+QUESTION: Final = {
+    "query_text": "QUESTION",
+    "citizen_id": "--citizen",
+    "as_of_time": "--as-of",
+    "known_at": "--known-at",
+    "query_levels": "--level",
+    "collectives": "--collective",
+    "max_results_per_level": "--limit",
+    "filters": "--filter",
+    "plurality": "--plural",
+}
+"""The same of the fields that most questions have."""
+CONTENT: Final = {
+    "node_type": "--type", "energy": "--energy", "confidence": "--confidence", "emotion_vector": "--emotion",
+    "goal": "--goal", "resolution_state": "--state", "importance": "--importance", "rule": "--rule",
+    "severity": "--severity", "tags": "--tag",
+}  # fmt: skip
+"""The same of the content of a memory."""
+
 _CITIZEN: Final = typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")
 
 Citizen = Annotated[str, _CITIZEN]

@@ -74,14 +74,14 @@ def quarantine(  # noqa: PLR0913  (a command's arguments are its options)
     if given:
         fields = {**graph, **given, "by": by, "dry_run": dry_run, **support.drop_unset({"note": note})}
         request = support.validate(QuarantineRequest, fields, OPTIONS)
-        answer = support.run(_run(settings, request, lambda deps, now: flow.quarantine(request, deps, now)))
+        answer = support.in_store(settings, lambda deps, now: flow.quarantine(request, deps, now), request)
         support.print_answer(answer, _show, as_json=as_json)
         return
     change = support.validate(QuarantineChange, {**graph, "by": by}, OPTIONS)
     if not named:
         _list(settings, change, as_json=as_json)
         return
-    answer = support.run(_run(settings, change, _action(change, show, release, retract)))
+    answer = support.in_store(settings, _action(change, show, release, retract), change)
     support.print_answer(answer, _show, as_json=as_json)
 
 
@@ -96,19 +96,8 @@ def _action(change: QuarantineChange, show: str | None, release: str | None, ret
     return lambda deps, now: flow.retract(str(retract), change, deps, now)
 
 
-async def _run(settings: Settings, request: GraphRequest, action: _Flow) -> Quarantine:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, request.graph_key, request.citizen_id)
-        return await action(runtime.deps, await runtime.moment())
-
-
 def _list(settings: Settings, request: GraphRequest, *, as_json: bool) -> None:
-    async def read() -> tuple[Quarantine, ...]:
-        async with support.open_store(settings) as runtime:
-            await support.find_graph(runtime, request.graph_key, request.citizen_id)
-            return (await flow.list_quarantines(request, runtime.deps)).quarantines
-
-    found = support.run(read())
+    found = support.in_store(settings, lambda deps, _: flow.list_quarantines(request, deps), request).quarantines
     for each in found:
         support.print_answer(each, _show, as_json=as_json)
     if not found and not as_json:

@@ -24,23 +24,12 @@ from substrate.store import records, rows
 
 NAME_LENGTH: Final = 80
 OPTIONS: Final = {
+    **options.GRAPH,
+    **options.CONTENT,
     "name": "TEXT",
     "description": "--description",
-    "citizen_id": "--citizen",
-    "level": "--level",
-    "collective": "--collective",
     "id": "--id",
-    "node_type": "--type",
     "valid_at": "--valid-at",
-    "emotion_vector": "--emotion",
-    "resolution_state": "--state",
-    "tags": "--tag",
-    "energy": "--energy",
-    "confidence": "--confidence",
-    "goal": "--goal",
-    "importance": "--importance",
-    "rule": "--rule",
-    "severity": "--severity",
 }
 """The option that sets each field of a memory, for error texts."""
 

@@ -44,15 +44,12 @@ def replay(
     page = support.validate(Paged, support.drop_unset({"limit": limit, "cursor": cursor}), OPTIONS)
     settings = support.read_settings(ctx)
     if listed:
-        support.print_answer(support.run(_list(settings, citizen or "", page)), _show_list, as_json=as_json)
+        answer = support.in_store(
+            settings, lambda deps, _: ask.list_streams(citizen or "", page, deps), citizen or ""
+        )
+        support.print_answer(answer, _show_list, as_json=as_json)
     else:
         support.print_answer(support.run(_replay(settings, stream, citizen or "")), _show, as_json=as_json)
-
-
-async def _list(settings: Settings, citizen: str, page: Paged) -> StreamPage:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await ask.list_streams(citizen, page, runtime.deps)
 
 
 async def _replay(settings: Settings, stream: str | None, citizen: str) -> Replay:

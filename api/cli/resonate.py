@@ -14,10 +14,9 @@ from orchestration.resonance.ask import resonate as send
 from schemas.wave_signal import Resonances, Resonate
 
 OPTIONS: Final = {
-    "query_text": "QUESTION",
+    **options.QUESTION,
     "by": "--by",
     "id": "--id",
-    "citizen_id": "--citizen",
     "nodes": "--node",
     "relations": "--relation",
     "emotion": "--emotion",
@@ -29,15 +28,8 @@ OPTIONS: Final = {
     "weights": "--weight",
     "drive_bias": "--drive",
     "overlap": "--overlap",
-    "as_of_time": "--as-of",
-    "known_at": "--known-at",
-    "query_levels": "--level",
-    "collectives": "--collective",
-    "max_results_per_level": "--limit",
     "suppress_recent": "--suppress-recent",
     "rerank": "--rerank",
-    "filters": "--filter",
-    "plurality": "--plural",
 }
 
 app = typer.Typer(add_completion=False)

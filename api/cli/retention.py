@@ -66,7 +66,8 @@ def retention(  # noqa: PLR0913  (a command's arguments are its options)
         if keeps or remove:
             raise InvalidRequest("a policy needs a name", remedy=_EXAMPLE)
         choice = support.validate(GraphRequest, graph, OPTIONS)
-        support.print_answer(support.run(_list(settings, choice)), _show_all, as_json=as_json)
+        policies = support.in_store(settings, lambda deps, _: flow.list_policies(choice, deps), choice)
+        support.print_answer(policies, _show_all, as_json=as_json)
         return
     if not keeps:
         choice = support.validate(GraphRequest, graph, OPTIONS)
@@ -76,38 +77,17 @@ def retention(  # noqa: PLR0913  (a command's arguments are its options)
     fields: dict[str, Any] = {**graph, **keeps, **chosen, "age": age, "by": by, "dry_run": dry_run}
     policy = support.validate(SetPolicy, {**fields, "action": "erase" if erase else "retract"}, OPTIONS)
     support.validate(Policy, {"name": name, "rule": policy.rule()}, {"name": "NAME"})
-    support.print_answer(support.run(_set(settings, name, policy)), _show_reach, as_json=as_json)
+    reach = support.in_store(settings, lambda deps, now: flow.set_policy(name, policy, deps, now), policy)
+    support.print_answer(reach, _show_reach, as_json=as_json)
 
 
 def _show_or_remove(settings: Settings, name: str, choice: GraphRequest, *, remove: bool, as_json: bool) -> None:
     if remove:
-        support.print_answer(support.run(_remove(settings, name, choice)), _show_removed, as_json=as_json)
+        removed = support.in_store(settings, lambda deps, _: flow.remove_policy(name, choice, deps), choice)
+        support.print_answer(removed, _show_removed, as_json=as_json)
     else:
-        support.print_answer(support.run(_read(settings, name, choice)), _show_reach, as_json=as_json)
-
-
-async def _list(settings: Settings, choice: GraphRequest) -> PoliciesAnswer:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
-        return await flow.list_policies(choice, runtime.deps)
-
-
-async def _read(settings: Settings, name: str, choice: GraphRequest) -> PolicyReach:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
-        return await flow.show_policy(name, choice, runtime.deps, await runtime.moment())
-
-
-async def _set(settings: Settings, name: str, policy: SetPolicy) -> PolicyReach:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, policy.graph_key, policy.citizen_id)
-        return await flow.set_policy(name, policy, runtime.deps, await runtime.moment())
-
-
-async def _remove(settings: Settings, name: str, choice: GraphRequest) -> Policy:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
-        return await flow.remove_policy(name, choice, runtime.deps)
+        reach = support.in_store(settings, lambda deps, now: flow.show_policy(name, choice, deps, now), choice)
+        support.print_answer(reach, _show_reach, as_json=as_json)
 
 
 def _show_all(answer: PoliciesAnswer, console: Console) -> None:

@@ -13,8 +13,6 @@ from api.cli import formatting, options, support
 from orchestration.upkeep.revaluation import draw_for, judge
 from schemas.commands import Command, Correct
 from schemas.errors import InvalidRequest
-from schemas.memory import Level
-from schemas.settings import Settings
 from schemas.upkeep.revaluation import Draw, DrawnMemory, DrawRequest, JudgementRequest, JudgementsAnswer
 from substrate.text import count_of
 
@@ -48,13 +46,18 @@ def revaluate(
     if set_ or leave:
         judgements = [*map(_judgement, set_ or ()), *({"id": name, "leave": True} for name in leave or ())]
         request = support.validate(JudgementRequest, {"judgements": judgements}, OPTIONS)
-        answer = support.run(_judge(settings, citizen, request))
+        answer = support.in_store(
+            settings, lambda deps, now: judge(citizen, request.judgements, deps, now, prepare=_as_it_is), citizen
+        )
         support.print_answer(answer, _show_answer, as_json=as_json)
         if answer.refused:
             raise typer.Exit(1)
         return
     wanted = support.validate(DrawRequest, {"count": count, "seed": seed}, OPTIONS)
-    support.print_answer(support.run(_draw(settings, citizen, wanted)), _show_draw, as_json=as_json)
+    drawn = support.in_store(
+        settings, lambda deps, now: draw_for(citizen, deps, now, seed=wanted.seed, count=wanted.count), citizen
+    )
+    support.print_answer(drawn, _show_draw, as_json=as_json)
 
 
 def _judgement(given: str) -> dict[str, Any]:
@@ -64,20 +67,6 @@ def _judgement(given: str) -> dict[str, Any]:
         return {"id": name, "importance": float(importance)}
     except ValueError:
         raise InvalidRequest(f"--set: {given!r} is not ID=X, with a number from 0 to 1") from None
-
-
-async def _draw(settings: Settings, citizen: str, wanted: DrawRequest) -> Draw:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        now = await runtime.moment()
-        return await draw_for(citizen, runtime.deps, now, seed=wanted.seed, count=wanted.count)
-
-
-async def _judge(settings: Settings, citizen: str, request: JudgementRequest) -> JudgementsAnswer:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        now = await runtime.moment()
-        return await judge(citizen, request.judgements, runtime.deps, now, prepare=_as_it_is)
 
 
 def _as_it_is(command: Correct) -> Command:

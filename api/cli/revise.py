@@ -27,12 +27,9 @@ from schemas.commands import (
 from schemas.errors import InvalidRequest
 
 OPTIONS: Final = {
-    "id": "ID", "citizen_id": "--citizen", "level": "--level",
-    "collective": "--collective", "name": "--name", "description": "--text",
-    "node_type": "--type", "energy": "--energy", "confidence": "--confidence", "emotion_vector": "--emotion",
-    "goal": "--goal", "resolution_state": "--state", "importance": "--importance", "rule": "--rule",
-    "severity": "--severity", "tags": "--tag", "mindstate": "--mindstate", "correction_pattern_id": "--reason",
-    "discovery_energy": "--discovery-energy", "effective_at": "--at", "valid_from": "--from", "valid_to": "--to",
+    **options.GRAPH, **options.CONTENT, "id": "ID", "name": "--name", "description": "--text",
+    "mindstate": "--mindstate", "correction_pattern_id": "--reason", "discovery_energy": "--discovery-energy",
+    "effective_at": "--at", "valid_from": "--from", "valid_to": "--to",
     "expected_version": "--expected-version", "cascade": "--cascade",
 }  # fmt: skip
 """The option that sets each field, for error texts."""

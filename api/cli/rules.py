@@ -11,7 +11,6 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.mind import rule_checks
 from schemas.mind.rules import ListedRule, RuleCounts, RulesAnswer, RulesCheck, RulesPage, RulesVerdict
-from schemas.settings import Settings
 from substrate.text import count_of
 
 OPTIONS: Final = {
@@ -49,7 +48,9 @@ def listed(
         "known_at": known_at,
     }
     page = support.validate(RulesPage, support.drop_unset(fields), OPTIONS)
-    answer = support.run(_list(support.read_settings(ctx), citizen, page))
+    answer = support.in_store(
+        support.read_settings(ctx), lambda deps, now: rule_checks.list_rules(citizen, page, deps, now)
+    )
     support.print_answer(answer, _show_rules, as_json=as_json)
 
 
@@ -79,18 +80,10 @@ def check(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": known_at,
     }
     request = support.validate(RulesCheck, support.drop_unset(fields), OPTIONS)
-    verdict = support.run(_check(support.read_settings(ctx), request))
+    verdict = support.in_store(
+        support.read_settings(ctx), lambda deps, now: rule_checks.check_rules(request, deps, now)
+    )
     support.print_answer(verdict, _show_verdict, as_json=as_json)
-
-
-async def _list(settings: Settings, citizen: str, page: RulesPage) -> RulesAnswer:
-    async with support.open_store(settings) as runtime:
-        return await rule_checks.list_rules(citizen, page, runtime.deps, await runtime.moment())
-
-
-async def _check(settings: Settings, request: RulesCheck) -> RulesVerdict:
-    async with support.open_store(settings) as runtime:
-        return await rule_checks.check_rules(request, runtime.deps, await runtime.moment())
 
 
 def _show_rules(answer: RulesAnswer, console: Console) -> None:

@@ -67,7 +67,8 @@ def contest(
     fields = {"level": level.upper(), "collective": collective}
     if memory is None:
         query = support.validate(ContestedQuery, {**fields, "by": citizen}, {**OPTIONS, "by": "--citizen"})
-        support.print_answer(support.run(_list(settings, query)), _show_contested, as_json=as_json)
+        answer = support.in_store(settings, lambda deps, now: list_contested(query, deps, now))
+        support.print_answer(answer, _show_contested, as_json=as_json)
         return
     named = {**fields, "citizen_id": citizen, "id": memory}
     request: Withdraw = (
@@ -102,11 +103,6 @@ async def _contest(settings: Settings, request: Withdraw) -> WriteReceipt:
     if receipt.status == "refused":
         raise receipt.refusal()
     return receipt
-
-
-async def _list(settings: Settings, query: ContestedQuery) -> ContestedPage:
-    async with support.open_store(settings) as runtime:
-        return await list_contested(query, runtime.deps, await runtime.moment())
 
 
 def _show_shared(shared: Shared, console: Console) -> None:

@@ -11,9 +11,7 @@ from rich.text import Text
 from api.cli import options, support
 from orchestration.assembly.displayed_text import visible
 from orchestration.situation.ask import read_situation
-from schemas.memory import Level
 from schemas.mind.situation import MAX_SITUATION_TOKENS, Situation, SituationRequest
-from schemas.settings import Settings
 
 OPTIONS: Final = {
     "stimuli": "--stimulus", "focus": "--focus", "since": "--since", "max_tokens": "--max-tokens",
@@ -43,14 +41,10 @@ def situation(
         "as_of_time": as_of,
     }  # fmt: skip
     request = support.validate(SituationRequest, support.drop_unset(given), OPTIONS)
-    found = support.run(_read(support.read_settings(ctx), citizen, request))
+    found = support.in_store(
+        support.read_settings(ctx), lambda deps, now: read_situation(citizen, request, deps, now), citizen
+    )
     support.print_answer(found, _show, as_json=as_json)
-
-
-async def _read(settings: Settings, citizen: str, request: SituationRequest) -> Situation:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await read_situation(citizen, request, runtime.deps, await runtime.moment())
 
 
 def _show(found: Situation, console: Console) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -195,14 +196,32 @@ def answer_question[Q: MemoryQuestion, A](
     ctx: typer.Context, question: Q, answer: Callable[[Q, Deps, Instant], Awaitable[A]]
 ) -> A:
     """Raises NotFound when the citizen is unknown."""
+    of = question.citizen_id if Level.N1 in question.query_levels else None
+    return in_store(read_settings(ctx), partial(answer, question), of)
 
-    async def answer_now(settings: Settings) -> A:
+
+def in_store[A](
+    settings: Settings, work: Callable[[Deps, Instant], Awaitable[A]], of: GraphRequest | str | None = None
+) -> A:
+    """What the work in the open store returns. `of`: a citizen, or a graph. Raises NotFound when it is unknown."""
+
+    async def answer() -> A:
         async with open_store(settings) as runtime:
-            if Level.N1 in question.query_levels:
-                await find_graph(runtime, Level.N1, question.citizen_id)
-            return await answer(question, runtime.deps, await runtime.moment())
+            if isinstance(of, str):
+                await find_graph(runtime, Level.N1, of)
+            elif of is not None:
+                await find_graph(runtime, of.graph_key, of.citizen_id)
+            return await work(runtime.deps, await runtime.moment())
 
-    return run(answer_now(read_settings(ctx)))
+    return run(answer())
+
+
+def show_names(names: Sequence[str], console: Console, *, otherwise: str) -> None:
+    """Print one name on each line; `otherwise` to standard error where there is none."""
+    for name in names:
+        console.print(Text(name), soft_wrap=True)
+    if not names:
+        messages().print(Text(otherwise, "bright_black"))
 
 
 async def find_graph(runtime: Runtime, key: GraphKey, citizen: str | None) -> str:

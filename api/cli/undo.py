@@ -14,9 +14,7 @@ from api.cli.revise import show_consequences
 from schemas.commands import Undo, UndoLink, WriteReceipt
 
 OPTIONS: Final = {
-    "id": "ID", "citizen_id": "--citizen", "level": "--level",
-    "collective": "--collective", "undoes": "--command", "undoes_source": "--source",
-    "undoes_key": "--key",
+    **options.GRAPH, "id": "ID", "undoes": "--command", "undoes_source": "--source", "undoes_key": "--key",
 }  # fmt: skip
 
 app = typer.Typer(add_completion=False)

@@ -162,15 +162,11 @@ def set_own(
     """Say which upkeep a citizen wants, in place of what it wanted before; without options: as the service."""
     own = support.validate(OwnUpkeep, {"mode": mode, "jobs": job}, {"mode": "--mode", **OPTIONS})
     ordered_runs.check_names(own.jobs, JOBS)
-    kept = support.run(_set_own(support.read_settings(ctx), citizen, own))
+    kept = support.in_store(
+        support.read_settings(ctx), lambda deps, _: ordered_runs.set_own(citizen, own, deps), citizen
+    )
     jobs = "the jobs of the service" if kept.jobs is None else ", ".join(kept.jobs) or "no job"
     support.output().print(Text(f"{citizen}: {'off' if kept.mode == 'off' else jobs}"))
-
-
-async def _set_own(settings: Settings, citizen: str, own: OwnUpkeep) -> OwnUpkeep:
-    async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return await ordered_runs.set_own(citizen, own, runtime.deps)
 
 
 def _answer(answer: RunsAnswer, *, as_json: bool) -> None:

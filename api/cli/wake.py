@@ -14,19 +14,12 @@ from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.mind.state import CitizenState
 
 OPTIONS: Final = {
-    "citizen_id": "--citizen",
+    **options.QUESTION,
     "current_energy": "--energy",
     "current_emotions": "--emotion",
     "current_goal": "--goal",
     "query_mode": "--mode",
     "temporal_scope": "--scope",
-    "as_of_time": "--as-of",
-    "known_at": "--known-at",
-    "query_levels": "--level",
-    "collectives": "--collective",
-    "max_results_per_level": "--limit",
-    "filters": "--filter",
-    "plurality": "--plural",
     "max_tokens": "--max-tokens",
     "parts": "--part",
 }
