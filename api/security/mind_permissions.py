@@ -9,7 +9,7 @@ from api.security.permissions import (
     ERASURE,
     Arguments,
     Caller,
-    PathValues,
+    Check,
     Permission,
     citizen_may,
     named_graph,
@@ -18,10 +18,9 @@ from api.security.permissions import (
 from orchestration.mind.stream_note import citizen_of
 from orchestration.writing.changes import lower_source, outweighs
 from schemas.errors import NotFound
+from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, graph_key, level_of
 from schemas.mind.contexts import WriteContext
-from schemas.mind.imagination import Imagine
-from schemas.mind.rules import RulesCheck
 from schemas.mind.sharing import ContestedQuery, Share, Withdraw
 
 
@@ -38,16 +37,26 @@ def _check_context(caller: Caller, arguments: Arguments) -> Arguments:
 CONTEXT: Final = citizen_may("write")._replace(check=_check_context)
 
 
-def _check_imagination(caller: Caller, arguments: Arguments) -> Arguments:
-    request: Imagine = arguments["request"]
-    caller.require(Level.N1, request.citizen_id, "read")
-    if request.keep:
-        caller.require(Level.N1, request.citizen_id, "write")
-    return {**arguments, "request": narrow_levels(request, request.citizen_id, caller)}
+def _narrows(name: str, action: Action = "read", *, writes: str = "") -> Check:
+    """Requires the action on the citizen of the argument `name`, and to write where the field `writes` is set.
+
+    Leaves out shared levels that the request did not name and the caller may not read.
+    """
+
+    def check(caller: Caller, arguments: Arguments) -> Arguments:
+        asked = arguments[name]
+        citizen_id = arguments.get("citizen_id") or asked.citizen_id
+        caller.require(Level.N1, citizen_id, action)
+        if getattr(asked, writes, False):
+            caller.require(Level.N1, citizen_id, "write")
+        return {**arguments, name: narrow_levels(asked, citizen_id, caller)}
+
+    return check
 
 
 IMAGINATION: Final = citizen_may("read")._replace(
-    description="citizen:ID:read; also :write with keep; LEVEL:read for N2 and N3", check=_check_imagination
+    description="citizen:ID:read; also :write with keep; LEVEL:read for N2 and N3",
+    check=_narrows("request", writes="keep"),
 )
 
 COLLECTIVES: Final = Permission(
@@ -55,41 +64,19 @@ COLLECTIVES: Final = Permission(
 )
 
 
-def _check_collective(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(graph_key(Level.N2, arguments["collective"]), None, "read")
-    return arguments
-
-
-def _check_collective_path(caller: Caller, path: PathValues) -> None:
-    caller.require(graph_key(Level.N2, path["collective"]), None, "read")
-
-
-COLLECTIVE_READING: Final = Permission("collective:ID:read", _check_collective, _check_collective_path)
+COLLECTIVE_READING: Final = Permission.of_path(
+    "collective:ID:read",
+    lambda caller, path: caller.require(graph_key(Level.N2, path["collective"]), None, "read"),
+)
 COLLECTIVE_ERASURE: Final = ERASURE._replace(description="collective:ID:steward")
 
 
-def _check_appetite(caller: Caller, arguments: Arguments) -> Arguments:
-    """Leave out shared levels that the request did not name and the caller may not read."""
-    citizen_id, request = arguments["citizen_id"], arguments["request"]
-    caller.require(Level.N1, citizen_id, "read")
-    if getattr(request, "apply_feedback", False):
-        caller.require(Level.N1, citizen_id, "write")
-    return {**arguments, "request": narrow_levels(request, citizen_id, caller)}
-
-
 APPETITE: Final = citizen_may("read")._replace(
-    description="citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3", check=_check_appetite
+    description="citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3",
+    check=_narrows("request", writes="apply_feedback"),
 )
-
-
-def _check_rules(caller: Caller, arguments: Arguments) -> Arguments:
-    request: RulesCheck = arguments["request"]
-    caller.require(Level.N1, request.citizen_id, "read")
-    return {**arguments, "request": narrow_levels(request, request.citizen_id, caller)}
-
-
 RULES: Final = citizen_may("read")._replace(
-    description="citizen:ID:read; also :write to be recorded; LEVEL:read for N2 and N3", check=_check_rules
+    description="citizen:ID:read; also :write to be recorded; LEVEL:read for N2 and N3", check=_narrows("request")
 )
 
 
@@ -98,14 +85,8 @@ def may_override(caller: Caller, citizen_id: str) -> bool:
     return caller.may_write(citizen_id) and not outweighs(Source.CITIZEN, caller.principal.highest_source)
 
 
-def _check_rules_page(caller: Caller, arguments: Arguments) -> Arguments:
-    citizen_id = arguments["citizen_id"]
-    caller.require(Level.N1, citizen_id, "read")
-    return {**arguments, "query": narrow_levels(arguments["query"], citizen_id, caller)}
-
-
 RULES_LIST: Final = citizen_may("read")._replace(
-    description="citizen:ID:read; LEVEL:read for N2 and N3", check=_check_rules_page
+    description="citizen:ID:read; LEVEL:read for N2 and N3", check=_narrows("query")
 )
 
 
@@ -154,15 +135,6 @@ AGREEMENT: Final = Permission("LEVEL:read", _check_agreement)
 SITUATION: Final = APPETITE._replace(description="citizen:ID:read; LEVEL:read for N2 and N3")
 
 
-def _check_stream(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(Level.N1, _citizen_of_stream(arguments["stream_id"]), "read")
-    return arguments
-
-
-def _check_stream_path(caller: Caller, path: PathValues) -> None:
-    caller.require(Level.N1, _citizen_of_stream(path["stream_id"]), "read")
-
-
 def _citizen_of_stream(stream_id: str) -> str:
     """The citizen whose stream it is. Raises NotFound for an id that no stream has."""
     citizen_id = citizen_of(stream_id)
@@ -171,7 +143,10 @@ def _citizen_of_stream(stream_id: str) -> str:
     return citizen_id
 
 
-STREAM: Final = Permission("citizen:ID:read, of the citizen whose stream it is", _check_stream, _check_stream_path)
+STREAM: Final = Permission.of_path(
+    "citizen:ID:read, of the citizen whose stream it is",
+    lambda caller, path: caller.require(Level.N1, _citizen_of_stream(path["stream_id"]), "read"),
+)
 
 
 def readable_graph(caller: Caller) -> Callable[[GraphKey], bool]:
@@ -183,11 +158,6 @@ def readable_graph(caller: Caller) -> Callable[[GraphKey], bool]:
     return may_read
 
 
-def _check_feedback(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(Level.N1, citizen_id := arguments["citizen_id"], "write")
-    return {**arguments, "told": narrow_levels(arguments["told"], citizen_id, caller)}
-
-
 FEEDBACK: Final = citizen_may("write")._replace(
-    description="citizen:ID:write; LEVEL:read for N2 and N3; collective:ID:read", check=_check_feedback
+    description="citizen:ID:write; LEVEL:read for N2 and N3; collective:ID:read", check=_narrows("told", "write")
 )

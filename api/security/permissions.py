@@ -165,6 +165,9 @@ def _allow_path(_caller: Caller, _path: PathValues) -> None:
     pass
 
 
+type Check = Callable[[Caller, Arguments], Arguments]
+
+
 class Permission(NamedTuple):
     """A requirement of a route, as a sentence and as a check of its parsed arguments, which may narrow them.
 
@@ -172,8 +175,18 @@ class Permission(NamedTuple):
     """
 
     description: str
-    check: Callable[[Caller, Arguments], Arguments]
+    check: Check
     check_path: PathCheck = _allow_path
+
+    @classmethod
+    def of_path(cls, description: str, check_path: PathCheck) -> Permission:
+        """One that needs no more than the path says."""
+
+        def check(caller: Caller, arguments: Arguments) -> Arguments:
+            check_path(caller, arguments)
+            return arguments
+
+        return cls(description, check, check_path)
 
 
 def requires(permission: Permission) -> Callable[[Endpoint], Endpoint]:
@@ -234,12 +247,7 @@ ANY_KEY: Final = Permission("any key", _allow)
 CITIZENS: Final = Permission("any key; it sees only the citizens that it may read", _allow)
 
 
-def _check_admin(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require_admin()
-    return arguments
-
-
-ADMIN: Final = Permission("admin", _check_admin, lambda caller, _path: caller.require_admin())
+ADMIN: Final = Permission.of_path("admin", lambda caller, _path: caller.require_admin())
 
 
 def citizen_may(action: Action) -> Permission:
@@ -304,12 +312,19 @@ ERASURE: Final = Permission(
 """For routes that erase, which check the caller for each command."""
 
 
-def _check_listing(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require(arguments["query"].graph_key, arguments["query"].citizen_id, "read")
-    return arguments
+def in_graph(action: Action, name: str = "query", *, upkeep: bool = False) -> Check:
+    """Requires the action in the graph of the argument of this name; with `upkeep` the scope of this name too."""
+
+    def check(caller: Caller, arguments: Arguments) -> Arguments:
+        if upkeep:
+            caller.require_upkeep()
+        caller.require(arguments[name].graph_key, arguments[name].citizen_id, action)
+        return arguments
+
+    return check
 
 
-LISTING: Final = Permission("citizen:ID:read or LEVEL:read", _check_listing)
+LISTING: Final = Permission("citizen:ID:read or LEVEL:read", in_graph("read"))
 
 
 def _check_receipt(caller: Caller, arguments: Arguments) -> Arguments:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from api.security.permissions import Arguments, Caller, PathValues, Permission
+from api.security.permissions import Arguments, Caller, PathValues, Permission, in_graph
 from orchestration.writing.changes import lower_source
 from schemas.commands import Writer
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, graph_key, level_of
 from schemas.upkeep import ApplyCommand, SweepRequest
-from schemas.upkeep.offers import OfferReply
 from schemas.upkeep.quality import QualityRequest
 from schemas.upkeep.runs import OwnUpkeep, RunRequest, RunsQuery
 
@@ -21,16 +20,11 @@ def steward_of(caller: Caller, graph: GraphKey, citizen_id: str | None) -> Write
     return caller.writer_of(graph, citizen_id)._replace(steward=True)
 
 
-def _check_upkeep(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require_upkeep()
-    return arguments
-
-
 def _check_upkeep_path(caller: Caller, _path: PathValues) -> None:
     caller.require_upkeep()
 
 
-UPKEEP: Final = Permission("upkeep", _check_upkeep, _check_upkeep_path)
+UPKEEP: Final = Permission.of_path("upkeep", _check_upkeep_path)
 
 
 def _check_sweep(caller: Caller, arguments: Arguments) -> Arguments:
@@ -70,34 +64,12 @@ def _check_repair(caller: Caller, arguments: Arguments) -> Arguments:
 REPAIR: Final = Permission("upkeep, and citizen:ID:write or LEVEL:write", _check_repair, _check_upkeep_path)
 
 
-def _check_offer(caller: Caller, arguments: Arguments) -> Arguments:
-    reply: OfferReply = arguments["reply"]
-    caller.require(reply.graph_key, reply.citizen_id, "write")
-    return arguments
-
-
-OFFER: Final = Permission("citizen:ID:write or LEVEL:write", _check_offer)
-
-
-def _check_graph_reading(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require_upkeep()
-    caller.require(arguments["query"].graph_key, arguments["query"].citizen_id, "read")
-    return arguments
-
-
+OFFER: Final = Permission("citizen:ID:write or LEVEL:write", in_graph("write", "reply"))
 GRAPH_READING: Final = Permission(
-    "upkeep, and citizen:ID:read or LEVEL:read", _check_graph_reading, _check_upkeep_path
+    "upkeep, and citizen:ID:read or LEVEL:read", in_graph("read", upkeep=True), _check_upkeep_path
 )
-
-
-def _check_policy_removal(caller: Caller, arguments: Arguments) -> Arguments:
-    caller.require_upkeep()
-    caller.require(arguments["query"].graph_key, arguments["query"].citizen_id, "write")
-    return arguments
-
-
 POLICY_REMOVAL: Final = Permission(
-    "upkeep, and citizen:ID:write or LEVEL:write", _check_policy_removal, _check_upkeep_path
+    "upkeep, and citizen:ID:write or LEVEL:write", in_graph("write", upkeep=True), _check_upkeep_path
 )
 
 
