@@ -56,15 +56,18 @@ def note_stream(
     stream = stream.model_copy(update={"stream_id": make_stream_id(asked, view.now)})
     if deps.notes.days:
         weights, model = name_weights(deps, learned), deps.embedder.model
+        moments = _moments(stream)
         note = make_note(asked, stream, view.now, found, weights=weights, model=model)
-        stored = StoredNote(note.stream_id, note.at, pack(note), _moments(stream))
+        stored = StoredNote(note.stream_id, note.at, pack(note), moments)
         deps.notes.add(graph_name(Level.N1, asked.citizen_id), stored)
     return stream
 
 
 def _moments(stream: ConsciousnessStream) -> tuple[InferredMoment, ...]:
     """The changes that the stream infers among the citizen's own memories and shows, both sides of each."""
-    own = [node for node in stream.activation_tiers.ordered() if node.graph_key == Level.N1]
+    tiers = stream.activation_tiers
+    shown = chain(tiers.focus, tiers.peripheral, tiers.background)
+    own = [node for node in shown if node.level is Level.N1]
     best: dict[str | None, ConsciousnessNode] = {node.node_id: node for node in reversed(own)}
     moments: list[InferredMoment] = []
     for node in own:

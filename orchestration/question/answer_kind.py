@@ -103,12 +103,13 @@ def _stems(name: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(normal_text(name))}
 
 
-def same_attribute(root: str, language: str) -> frozenset[str]:
-    """The stems of words that name the same attribute as one with this stem: "flat", "moved" for "live"."""
-    if language not in CODES:
-        return frozenset()
-    found = [each for each in _patterns(language).attributes if root in each]
-    return frozenset[str]().union(*found)
+def same_attributes(question: str) -> dict[str, frozenset[str]]:
+    """By stem of a question, the stems of other words for the same attribute: "flat", "moved" for "live"."""
+    spoken = word_language(question)
+    alike: dict[str, frozenset[str]] = {}
+    for attribute in _patterns(spoken).attributes if spoken in CODES else ():
+        alike |= dict.fromkeys(attribute & stems(question, spoken), attribute)
+    return alike
 
 
 @cache

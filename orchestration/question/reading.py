@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from orchestration.question.answer_kind import AskedKind, asked_kind
+from orchestration.question.answer_kind import AskedKind, asked_kind, same_attributes
 from orchestration.question.languages import asking_patterns, single_blanks
 from orchestration.question.requests import Request, asks, read_request
 from orchestration.question.tense import Tense, read_tense
@@ -35,10 +35,10 @@ class Question:
     answer is spread over a conversation. `whole`: it asks for a summary, or how something developed, so that the
     words of every speaker count. `orders`: it asks in which order things came up. `asked`: what was
     asked before. `wishes`: it asks for no fact, but for what there is on something. `request`: whether standing
-    instructions of the asker shape the answer.
-    `answer_kind`: the kind of thing that it asks for, and `tense`: for when, if its words say so. `periods`: those
-    that it names; `content`: the question without the phrases that name them, which no text is compared with;
-    `of_time_alone`: beside them it names no subject; `general`: it names none, with a time or without. `seeking`:
+    instructions of the asker shape the answer. `answer_kind`: the kind of thing that it asks for, and `tense`: for
+    when, if its words say so. `alike`: by stem of its words those of other words for the same attribute.
+    `periods`: those that it names; `content`: the question without the phrases that name them, which no text is
+    compared with; `of_time_alone`: beside them it names no subject; `general`: it names none, with a time or without. `seeking`:
     it asks for the latest or the earliest of some memories. `event`: the event before, after or on which it asks.
     """
 
@@ -52,6 +52,7 @@ class Question:
     wishes: bool = False
     request: Request = Request.NONE
     answer_kind: AskedKind | None = None
+    alike: Mapping[str, frozenset[str]] = field(default_factory=dict)
     tense: Tense | None = None
     periods: tuple[NamedPeriod, ...] = ()
     content: str = ""
@@ -83,6 +84,7 @@ def read_question(text: str, now: datetime) -> Question:
         wishes=wish or not asks(said),
         request=Request.NONE if broad else request,
         answer_kind=asked_kind(said),
+        alike=same_attributes(said),
         tense=read_tense(said),
         periods=times.periods,
         content=times.rest,

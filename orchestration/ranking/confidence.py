@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
-from orchestration.question.answer_kind import AnswerKind, gives_kind, same_attribute
+from orchestration.question.answer_kind import AnswerKind, gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.candidates import Candidate, Candidates
@@ -214,24 +214,20 @@ class _Fit(NamedTuple):
 def read_features(evidence: Evidence) -> dict[str, float]:
     """Each feature of the evidence by its name in `confidence.toml`; about [−1, 1] each."""
     language, total = word_language(evidence.question.text), sum(evidence.weights.values())
-    others = {root: same_attribute(root, language) for root in evidence.weights}
-    others = {root: alike for root, alike in others.items() if alike}
-    fits = [_fit(hit, evidence, language, total, others=others) for hit in evidence.hits]
+    fits = [_fit(hit, evidence, language, total) for hit in evidence.hits]
     fits.sort(key=lambda fit: -fit.total)
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
-def _fit(
-    hit: Hit, evidence: Evidence, language: str, total: float, *, others: Mapping[str, frozenset[str]]
-) -> _Fit:
-    """`total`: the sum of the weights of the question's stems. `others`: by stem those of the same attribute."""
+def _fit(hit: Hit, evidence: Evidence, language: str, total: float) -> _Fit:
+    """`total`: the sum of the weights of the question's stems."""
     weights, read = evidence.weights, hit.read or ReadText(hit.text)
     held: list[Collection[str]] = []
     # What no part of a text holds no clause of it holds, unless a word is cut at its end.
     if len(read.text) > MOST_READ or count_held(read, weights, language):
         held = [count_held(clause, weights, language) for clause in read.clauses]
-    for root, alike in others.items():
-        if not read.stems(language).isdisjoint(alike):
+    for root, alike in evidence.question.alike.items():
+        if root in weights and not read.stems(language).isdisjoint(alike):
             held = held or [()] * len(read.clauses)
             of_it = [not clause.stems(language).isdisjoint(alike) for clause in read.clauses]
             held = [{*each, root} if has else each for each, has in zip(held, of_it, strict=True)]

@@ -106,13 +106,14 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
 
 
 def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
-    text, voice = told.text, told.text.voice
+    whose, text = _voice(score.key, told), told.text
+    said, voice = text.stems(question.language), text.voice
     return Hit(
         told.began,
-        _voice(score.key, told),
+        whose,
         score.total,
         memory.likeness,
-        text.stems(question.language),
+        said,
         question.kind is not None and text.gives(question.kind, question.stems),
         *voice._replace(other=stem(voice.other, question.language) if voice.other else ""),
         memory.shown is not None,

@@ -41,7 +41,6 @@ from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.recollection import Recollection, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
-from schemas.base import without_nulls
 from schemas.errors import StoreTimeout
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
@@ -137,7 +136,7 @@ async def _whole_state(state: StateBasedRetrieval, view: View, deps: Deps) -> Ci
         "emotion_vector": state.current_emotions,
         "goal": state.current_goal,
     }
-    given = without_nulls(said)
+    given = {name: value for name, value in said.items() if value is not None}
     if len(given) == len(said):
         return CitizenState(citizen_id=state.citizen_id, **given)
     own = view.targets.get(Level.N1)
