@@ -68,6 +68,8 @@ class Comparison(NamedTuple):
 
     def without(self, pairs: Collection[tuple[str, str]]) -> Comparison:
         """The same without changes from one memory to another, by ids, that the citizen says are none."""
+        if not pairs:
+            return self
         keys = self.keys
         changes = [each for each in self.changes if (keys[each.earlier][1], keys[each.later][1]) not in pairs]
         return self._replace(changes=changes)
