@@ -39,8 +39,8 @@ class Question:
     when, if its words say so. `alike`: by stem of its words those of other words for the same attribute.
     `periods`: those that it names; `content`: the question without the phrases that name them, which no text is
     compared with; `of_time_alone`: beside them it names no subject; `general`: it names none, with a time or
-    without. `seeking`: it asks for the latest or the earliest of some memories. `event`: the event before, after or
-    on which it asks.
+    without. `seeking`: it asks for the latest or the earliest of some memories. `event`: the event before, after
+    or on which it asks.
     """
 
     text: str

@@ -23,6 +23,15 @@ GIVEN = ("My oven is from 2009.", "How old is my oven?")
         "Hey Mira, how's it going?",
         "Wo wohne ich?",
         "wer ist mein zahnarzt",
+        "whats my pin",
+        "which dentist do i go to",
+        "who fixed the boiler in march",
+        "Wann schließt die Bibliothek",
+        "Good morning, can you tell me the gate code?",
+        "Quick question, what's my PIN?",
+        "I have a question. What is my PIN?",
+        "I forgot my PIN, what is it?",
+        "Give me the gate code",
         "私の銀行口座番号は何ですか？",
     ],
 )
@@ -50,6 +59,22 @@ def test_thanks_and_acknowledgement_are_courtesy(text: str) -> None:
         "aGVsbG8gd29ybGQ=",
         "Hab ihr den Zettel gestern gegeben",
         "I am not sure about the move to Oslo.",
+        "Remember that my PIN is 4411?",
+        "Did I tell you that Lena is pregnant?",
+        "Kannst du dir merken, dass meine PIN 4411 ist?",
+        "Remind me to call Karin on Friday.",
+        "Let me know when the parcel from Zalando comes.",
+        "What should I cook for Jonas, who is allergic to nuts?",
+        "I'm a nurse, so which shifts pay more?",
+        "As a vegetarian, what should I order?",
+        "Da ich Veganer bin, was soll ich bestellen?",
+        "Had my wisdom teeth out today",
+        "Did the laundry and called mum.",
+        "Hatte heute Weisheitszahn-OP",
+        "The safe code is 8812?",
+        "Which is why I quit smoking.",
+        "What I like is tea",
+        "When I was ten I broke my arm",
     ],
 )
 def test_what_tells_something_is_no_silence(text: str) -> None:
@@ -58,7 +83,14 @@ def test_what_tells_something_is_no_silence(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I am not sure.", "I don't have your bank account number.", "Das weiß ich nicht.", "No record of that."],
+    [
+        "I am not sure.",
+        "I don't have your bank account number.",
+        "Das weiß ich nicht.",
+        "No record of that.",
+        "I wish I knew your PIN, but I don't.",
+        "Deine Kontonummer kenne ich leider nicht.",
+    ],
 )
 def test_the_answering_side_tells_nothing_where_it_does_not_know(text: str) -> None:
     assert read_silence(text, answers=True) == "Courtesy"
@@ -77,6 +109,8 @@ def test_an_answer_that_repeats_what_was_given_is_an_echo(text: str) -> None:
         "Your oven is from 2012.",
         "I ordered the new filter, it arrives on Tuesday.",
         "Your oven is from 2009; the warranty ended in 2014.",
+        "Your oven is not from 2009.",
+        "I am not sure, but the oven service is open until six.",
     ],
 )
 def test_an_answer_with_a_fact_of_its_own_is_none(text: str) -> None:
