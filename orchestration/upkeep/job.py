@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from orchestration.dependencies import Deps
 from schemas.commands import Command
+from schemas.intention import ALL_LEVELS
 from schemas.memory import GraphKey, Level, level_of
 from schemas.temporal import Instant
 from schemas.upkeep.runs import JobName
@@ -78,20 +79,11 @@ class Job(Protocol):
     runs unless the settings name other jobs; what erases never does.
     """
 
-    @property
-    def name(self) -> JobName: ...
-
-    @property
-    def levels(self) -> tuple[Level, ...]: ...
-
-    @property
-    def period_s(self) -> int: ...
-
-    @property
-    def undoable(self) -> bool: ...
-
-    @property
-    def default(self) -> bool: ...
+    name: JobName
+    levels: tuple[Level, ...] = ALL_LEVELS
+    period_s: int = 86_400
+    undoable: bool = True
+    default: bool = True
 
     async def plan(self, context: JobContext, cursor: str | None) -> Page:
         """Read the page after `cursor` (None: the first) and decide. It changes nothing."""
@@ -99,8 +91,8 @@ class Job(Protocol):
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Store `page.beside`, after its commands were applied; returns how many changes that made."""
-        ...
+        return 0
 
     async def undo(self, context: JobContext) -> int:
         """Take back what `keep` stored in the run `context.run_id`; returns how many changes that made."""
-        ...
+        return 0

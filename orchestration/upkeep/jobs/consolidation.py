@@ -38,13 +38,12 @@ from orchestration.upkeep.generalisations import (
     new_commands,
     words_of,
 )
-from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from orchestration.writing.records import embedded_text, given_tags
 from schemas.commands import Command, Retract
-from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source, graph_fields
+from schemas.memory import GENERALISATION, ConsciousnessNode, Source, graph_fields
 from schemas.temporal import to_instant
-from schemas.upkeep.runs import JobName
 from substrate.inference.language.model import ModelRequest
 from substrate.store import consolidation as store
 from substrate.store import erasure, reader
@@ -139,14 +138,10 @@ def _tags(memory: ConsciousnessNode) -> tuple[str, ...]:
     return tuple(f"#{tag}" for tag in given_tags({"tags": memory.tags, "unset": memory.unset}))
 
 
-class ConsolidationJob:
+class ConsolidationJob(Job):
     """The job."""
 
-    name: JobName = "consolidation"
-    levels: tuple[Level, ...] = (Level.N1, Level.N2, Level.N3)
-    period_s = 24 * 3600
-    undoable = True
-    default = True
+    name = "consolidation"
 
     async def plan(self, context: JobContext, cursor: str | None) -> Page:
         """The generalisations of the next window: new ones, and those that grow, shrink or are only half there."""
@@ -174,10 +169,6 @@ class ConsolidationJob:
         if gone:
             await erasure.erase_memories(context.graph, gone)
         return len(gone)
-
-    async def undo(self, context: JobContext) -> int:
-        """Nothing is kept beside commands."""
-        return 0
 
 
 def _step(rows: int) -> int:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from orchestration.upkeep.job import JobContext, Page
-from orchestration.upkeep.jobs.retention import DAY_S, describe, plan_page
+from orchestration.upkeep.job import Job, JobContext, Page
+from orchestration.upkeep.jobs.retention import describe, plan_page
 from orchestration.upkeep.quarantine_search import read_memories
 from orchestration.upkeep.retention import may_act_on
 from orchestration.writing import erasure
-from schemas.memory import Level
-from schemas.upkeep.runs import JobName
 
 
-class ErasureJob:
+class ErasureJob(Job):
     """Removes what erasing policies do not keep. What the source of a policy may not change stays."""
 
-    name: JobName = "erasure"
-    levels: tuple[Level, ...] = tuple(Level)
-    period_s = DAY_S
+    name = "erasure"
     undoable = False
     default = False
 
@@ -38,6 +34,3 @@ class ErasureJob:
     async def keep(self, context: JobContext, page: Page) -> int:
         """Erase the memories of the page, then rewrite the log once. Returns how many were there."""
         return await erasure.erase_memories(page.beside, context.graph, context.deps, context.now)
-
-    async def undo(self, context: JobContext) -> int:
-        return 0

@@ -6,22 +6,19 @@ from pathlib import Path
 from typing import Final
 
 from orchestration.transfer.mirror_writer import is_in_step, take_snapshot, update_mirror
-from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.memory import Level
-from schemas.upkeep.runs import JobName
 
 PERIOD_S: Final = 3600
 """A mirror follows each write within seconds: this is for what ends of itself, and what other processes wrote."""
 
 
-class MirrorJob:
+class MirrorJob(Job):
     """It runs where a directory of mirrors is set. It changes nothing in the store: there is nothing to undo."""
 
-    name: JobName = "mirror"
+    name = "mirror"
     levels = (Level.N1,)
     period_s = PERIOD_S
-    undoable = True
-    default = True
 
     async def plan(self, context: JobContext, cursor: str | None) -> Page:
         """One page: the mirror of one citizen is in step, or is to be written."""

@@ -8,20 +8,18 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from orchestration.upkeep import retention_rules as rules
-from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.quarantine_search import read_links, read_memories
 from orchestration.upkeep.retention import may_act_on, read_policies, row_of, survey
 from orchestration.upkeep.retention_rules import Place, Row
 from schemas.commands import Command, Retract, Unrelate
-from schemas.memory import Level, graph_fields
+from schemas.memory import graph_fields
 from schemas.temporal import to_datetime
 from schemas.upkeep.retention import Policy
-from schemas.upkeep.runs import JobName
 from substrate import bitemporal
 from substrate.store import quarantine as graph_around
 from substrate.store import retention as store
 
-DAY_S: Final = 86_400
 MEMORIES_A_PAGE: Final = 50
 """A page looks at so many memories; each that is retracted takes its links along."""
 
@@ -94,14 +92,10 @@ def describe(page: PolicyPage, verb: str) -> tuple[str, ...]:
     return (*lines, *page.notes)
 
 
-class RetentionJob:
+class RetentionJob(Job):
     """Retracts what policies do not keep, with the links of it, in the name of who set the policy."""
 
-    name: JobName = "retention"
-    levels: tuple[Level, ...] = tuple(Level)
-    period_s = DAY_S
-    undoable = True
-    default = True
+    name = "retention"
 
     async def plan(self, context: JobContext, cursor: str | None) -> Page:
         page = await plan_page(context, cursor, "retract")
@@ -126,9 +120,3 @@ class RetentionJob:
                     start = to_datetime(holds[0].valid.start)
                     commands.append(kind(**fields, id=record_id, effective_at=start, reason="reality_changed"))
         return tuple(commands)
-
-    async def keep(self, context: JobContext, page: Page) -> int:
-        return 0
-
-    async def undo(self, context: JobContext) -> int:
-        return 0

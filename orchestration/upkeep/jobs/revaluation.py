@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.revaluation import Drawn, draw_memories, propose
 from orchestration.upkeep.revaluation_draw import judgement_id
 from schemas.commands import Correct
 from schemas.memory import Level, Source
-from schemas.upkeep.runs import JobName
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.registry import read_stamp
 from substrate.store import revaluation as store
@@ -23,14 +22,12 @@ OFFERED: Final = 10
 MONTH_S: Final = 30 * 86_400
 
 
-class RevaluationJob:
+class RevaluationJob(Job):
     """One offer to each citizen a month; what nobody judged yet is taken back by an undo."""
 
-    name: JobName = "revaluation"
-    levels: tuple[Level, ...] = (Level.N1,)
+    name = "revaluation"
+    levels = (Level.N1,)
     period_s = MONTH_S
-    undoable = True
-    default = True
 
     async def plan(self, context: JobContext, cursor: str | None) -> Page:
         """Draw by the run's id. `beside` has a stamp for each memory; commands are upkeep's own judgements."""

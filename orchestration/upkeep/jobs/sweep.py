@@ -13,13 +13,11 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.mind.stream_notes import drop_old_notes
-from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.quality import keep_report
 from orchestration.upkeep.sweep import Sweep, finish_sweep, open_sweep, sweep_page
-from schemas.intention import ALL_LEVELS
 from schemas.memory import Level
 from schemas.upkeep.findings import SweepReport
-from schemas.upkeep.runs import JobName
 from substrate.connection.errors import GraphMissing
 from substrate.store import quality as store
 
@@ -27,14 +25,10 @@ MOST_UNFINISHED: Final = 16
 """So many unfinished sweeps are kept; the oldest is dropped for the next, and begins again if it goes on."""
 
 
-class SweepJob:
+class SweepJob(Job):
     """One sweep of each graph a day. It can be undone: that drops the summary."""
 
-    name: JobName = "sweep"
-    levels: tuple[Level, ...] = ALL_LEVELS
-    period_s = 86_400
-    undoable = True
-    default = True
+    name = "sweep"
 
     def __init__(self) -> None:
         self._unfinished: dict[tuple[str, str], tuple[str, Sweep]] = {}

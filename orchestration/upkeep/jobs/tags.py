@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import batched
 from typing import Final, NamedTuple
 
-from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.tagging import (
     Candidate,
     Neighbour,
@@ -21,10 +21,7 @@ from orchestration.upkeep.tagging import (
     words_to_count,
 )
 from orchestration.writing.records import given_tags
-from schemas.intention import ALL_LEVELS
-from schemas.memory import Level
 from schemas.temporal import Instant
-from schemas.upkeep.runs import JobName
 from substrate.connection.errors import GraphMissing
 from substrate.store import made_tags
 from substrate.store.made_tags import MadeTag, PageRow, TextRow
@@ -75,14 +72,10 @@ class _Counts:
         return {query: known[query] for query in queries}
 
 
-class TagsJob:
+class TagsJob(Job):
     """Tags depend on texts, likeness and given tags alone: a second run over the same memories changes nothing."""
 
-    name: JobName = "tags"
-    levels: tuple[Level, ...] = ALL_LEVELS
-    period_s = 86_400
-    undoable = True
-    default = True
+    name = "tags"
 
     def __init__(self) -> None:
         self._counts = _Counts()
