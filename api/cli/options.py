@@ -111,6 +111,11 @@ def graph(level: str, collective: str | None) -> dict[str, Any]:
     return {"level": "N2" if level.upper() == "N1" else level.upper(), "collective": collective}
 
 
+def record(identity: str, citizen: str | None, level: str, collective: str | None) -> dict[str, Any]:
+    """The fields that name a memory or a link of a graph."""
+    return {"id": identity, "citizen_id": citizen, **graph(level, collective)}
+
+
 def upper(levels: list[str] | None) -> list[str] | None:
     """The level names in upper case, as they are stored; None for none."""
     return [name.upper() for name in levels] if levels else None

@@ -89,16 +89,13 @@ def supersede(  # noqa: PLR0913  (a command's arguments are its options)
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """The world changed: the old content ends, the new begins there. Only what is given changes."""
-    times = {
-        "effective_at": support.parse_time_option("--at", at),
-        "valid_to": support.parse_time_option("--to", to),
-    }
+    times = _times(at, None, to)
     content = _content(
         name=name, description=text, node_type=node_type, energy=energy, confidence=confidence, emotion=emotion,
         goal=goal, resolution_state=state, importance=importance, rule=rule, severity=severity,
         tag=tag, mindstate=mindstate, reason=reason, discovery_energy=discovery_energy, expected_version=version,
     )  # fmt: skip
-    address = _address(identity, citizen, options.graph(level, collective))
+    address = options.record(identity, citizen, level, collective)
     _change(ctx, "supersede", {**address, **times, **content}, link=link, as_json=as_json)
 
 
@@ -137,8 +134,8 @@ def correct(  # noqa: PLR0913  (a command's arguments are its options)
         goal=goal, resolution_state=state, importance=importance, rule=rule, severity=severity,
         tag=tag, mindstate=mindstate, reason=reason, discovery_energy=discovery_energy, expected_version=version,
     )  # fmt: skip
-    address = _address(identity, citizen, options.graph(level, collective))
-    _change(ctx, "correct", {**address, **_stretch(start, to), **content}, link=link, as_json=as_json)
+    address = options.record(identity, citizen, level, collective)
+    _change(ctx, "correct", {**address, **_times(None, start, to), **content}, link=link, as_json=as_json)
 
 
 @app.command()
@@ -159,15 +156,13 @@ def retract(  # noqa: PLR0913  (a command's arguments are its options)
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """It does not hold: never, or no longer from --at on, or not between --from and --to."""
-    ended = support.parse_time_option("--at", at)
-    reason = None if ended is None else "reality_changed"
     fields = {
-        **_address(identity, citizen, options.graph(level, collective)),
-        **_stretch(start, to),
-        "effective_at": ended,
-        "reason": reason,
+        **options.record(identity, citizen, level, collective),
+        **_times(at, start, to),
+        "reason": None if at is None else "reality_changed",
+        "expected_version": version,
     }
-    _change(ctx, "retract", {**fields, "expected_version": version}, link=link, as_json=as_json)
+    _change(ctx, "retract", fields, link=link, as_json=as_json)
 
 
 @app.command()
@@ -190,25 +185,19 @@ def resolve(  # noqa: PLR0913  (a command's arguments are its options)
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Set the state of the work of a memory or link; all else stays. What follows from it is named."""
-    times = {
-        "effective_at": support.parse_time_option("--at", at),
-        "valid_to": support.parse_time_option("--to", to),
-    }
     fields = {
-        **_address(identity, citizen, options.graph(level, collective)),
-        **times,
+        **options.record(identity, citizen, level, collective),
+        **_times(at, None, to),
         "resolution_state": state,
         "cascade": cascade or None,
+        "expected_version": version,
     }
-    _change(ctx, "resolve", {**fields, "expected_version": version}, link=link, as_json=as_json)
+    _change(ctx, "resolve", fields, link=link, as_json=as_json)
 
 
-def _address(identity: str, citizen: str | None, graph: dict[str, Any]) -> dict[str, Any]:
-    return {"id": identity, "citizen_id": citizen, **graph}
-
-
-def _stretch(start: str | None, end: str | None) -> dict[str, Any]:
+def _times(at: str | None, start: str | None, end: str | None) -> dict[str, Any]:
     return {
+        "effective_at": support.parse_time_option("--at", at),
         "valid_from": support.parse_time_option("--from", start),
         "valid_to": support.parse_time_option("--to", end),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -43,13 +43,12 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Revert the last change of a memory or a link. The mistake stays visible in the past."""
-    fields: dict[str, Any] = {
-        "id": identity,
-        "citizen_id": citizen,
-        **options.graph(level, collective),
+    fields = {
+        **options.record(identity, citizen, level, collective),
         "undoes": undoes,
+        "undoes_source": source,
+        "undoes_key": key,
     }
-    fields |= {"undoes_source": source, "undoes_key": key}
     kind = UndoLink if options.names_link(identity, link=link) else Undo
     receipt = support.run(store_command(support.read_settings(ctx), support.validate(kind, fields, OPTIONS)))
     support.print_answer(receipt, _show, as_json=as_json)
