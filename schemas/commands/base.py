@@ -169,16 +169,15 @@ _NO_CHANGE = frozenset(
 """Fields of a revision that say of what and when, and not what changes."""
 
 
-def _require_a_change(schema: dict[str, Any]) -> None:
+def require_a_change(schema: dict[str, Any]) -> None:
     """Says in a JSON schema that a revision changes something."""
-    names = [name for name in schema["properties"] if name not in _NO_CHANGE]
-    schema["anyOf"] = [{"required": [name]} for name in names]
+    schema["anyOf"] = [{"required": [name]} for name in schema["properties"] if name not in _NO_CHANGE]
 
 
 class Revising(StretchCommand):
     """New values for fields of what `_subject` names; it is never without the fields of `_never_absent`."""
 
-    model_config = ConfigDict(json_schema_extra=_require_a_change)
+    model_config = ConfigDict(json_schema_extra=require_a_change)
     _subject: ClassVar[str]
     _never_absent: ClassVar[frozenset[str]]
 
@@ -204,7 +203,7 @@ class Retracting(StretchCommand):
     @model_validator(mode="after")
     def _check_start(self) -> Self:
         if not self.effective_at:
-            _check_stretch_start(self)
+            check_stretch_start(self)
         return self
 
 
@@ -218,7 +217,7 @@ class Correcting(StretchCommand):
     @model_validator(mode="after")
     def _corrects_the_period_or_a_stretch(self) -> Self:
         """Refuses a corrected valid time that is empty or comes with a stretch."""
-        _check_stretch_start(self)
+        check_stretch_start(self)
         corrected = {"valid_at", "invalid_at"} & self.model_fields_set
         if not corrected:
             return self
@@ -230,7 +229,7 @@ class Correcting(StretchCommand):
         return self
 
 
-def _check_stretch_start(command: StretchCommand) -> None:
+def check_stretch_start(command: StretchCommand) -> None:
     """Raises ValueError for an end without a beginning."""
     if command.valid_to is not None and command.valid_from is None:
         raise ValueError("valid_to needs valid_from: say where the stretch begins")
