@@ -67,7 +67,7 @@ def _asked_from(sentence: Sentence, language: Language) -> int:
         return first
     if "?" in sentence.ending:
         opens = words["question_starts"] | words["wh"]
-        return asked_from(sentence, language) if not opens.isdisjoint(rest) else len(tokens)
+        return asked_from(sentence, language) if len(rest) == 1 or not opens.isdisjoint(rest) else len(tokens)
     if len(rest) < 2 or len(rest) > MOST_ASKED or "," in rest:
         return len(tokens)
     if rest[0] in words["wh"]:
