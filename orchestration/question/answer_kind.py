@@ -103,13 +103,13 @@ def _stems(name: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(normal_text(name))}
 
 
-def same_attributes(question: str) -> dict[str, frozenset[str]]:
+def same_attributes(question: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """By stem of a question, the stems of other words for the same attribute: "flat", "moved" for "live"."""
     spoken = word_language(question)
     alike: dict[str, frozenset[str]] = {}
     for attribute in _patterns(spoken).attributes if spoken in CODES else ():
         alike |= dict.fromkeys(attribute & stems(question, spoken), attribute)
-    return alike
+    return tuple(alike.items())
 
 
 @cache

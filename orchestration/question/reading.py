@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -53,7 +53,7 @@ class Question:
     wishes: bool = False
     request: Request = Request.NONE
     answer_kind: AskedKind | None = None
-    alike: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    alike: tuple[tuple[str, frozenset[str]], ...] = ()
     tense: Tense | None = None
     periods: tuple[NamedPeriod, ...] = ()
     content: str = ""
@@ -90,7 +90,7 @@ def read_question(text: str, now: datetime) -> Question:
         periods=times.periods,
         content=times.rest,
         of_time_alone=times.alone,
-        general=times.general,
+        general=times.general or wish,
         seeking=times.seeking,
         event=times.event,
     )

@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -23,12 +23,15 @@ MOST_READ: Final = 60
 MOST_FORMER: Final = 10
 """Only so many of the best hits are compared with each other, and as what held before."""
 LEAST_CHANGE: Final = 0.03
-LEAST_BY_VERB: Final = 0.1
+LEAST_BY_HALF: Final = 0.1
 LEAST_APART: Final = 0.3
-"""What is less likely is no change: of two hits that share a word; where only a verb of the later one tells of a
-change; and where nothing does, because a model finds all texts of a language alike that it does not know."""
+"""What is less likely is no change: of two hits that share a word, where the later one has a word of the question
+or a verb of change; with one of these alone; and with neither, because a model finds all texts of a language alike
+that it does not know."""
 LEAST_SHARE: Final = 0.08
 """A change that is likely in a smaller share than the likeliest of its question says nothing."""
+LIKELY: Final = 0.25
+"""A change at least this likely is one, however little the later hit is like the question."""
 SAID: Final = 0.45
 """A change at least this likely is shown as one."""
 MOST_COUNTED: Final = 2
@@ -62,7 +65,8 @@ class Hit(NamedTuple):
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
     its score. `likeness`: to the question. `stems`: of its words. `gives_kind`: it gives a thing of the kind asked
     for. `verbs`, `changes`, `own`, `unreal`, `unmeant`, `other`: how it speaks, as in `tense.Voice`. `passage`: a
-    part of a long text, whose time does not say how one of its many things is now. `roots`: of its words in order.
+    part of a long text, whose time does not say how one of its many things is now. `attribute`: it has a word for
+    the attribute that is asked for, "moved" where one lives. `roots`: of its words in order.
     """
 
     at: int
@@ -78,6 +82,7 @@ class Hit(NamedTuple):
     unmeant: bool = False
     other: str = ""
     passage: bool = False
+    attribute: bool = False
     roots: Callable[[], Sequence[str]] = tuple
 
 
@@ -95,8 +100,8 @@ class Features(NamedTuple):
     The ranks and totals of both; their likeness to the question, and whether the later one has none; the words of
     the question and the rare other words that both share; whether both give the kind of thing asked for; verbs and
     other words of change in the later one; how late it is among all hits; the days between them, up to 200;
-    whether these are hours; the share of the question's words in it; whether it is short; whether both are of one
-    day; whether each speaks of the one who says it, or of what might be.
+    whether these are hours, and no verb tells of a change of it; the share of the question's words in it; whether
+    it is short; whether both are of one day; whether each speaks of the one who says it, or of what might be.
     """
 
     earlier_rank: float
@@ -153,16 +158,18 @@ def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
         if change.probability < least:
             break
         one, other = first[change.earlier], first[change.later]
-        if change.probability >= _least_between(one, other) and not _is_of_another(one, other, asked):
+        if change.probability >= _least_between(one, other, asked) and not _is_of_another(one, other, asked):
             least = max(least, LEAST_SHARE * change.probability)
             changes.append(change)
     return sorted(changes)
 
 
-def _least_between(earlier: Hit, later: Hit) -> float:
-    if not earlier.stems.isdisjoint(later.stems):
+def _least_between(earlier: Hit, later: Hit, asked: Collection[str]) -> float:
+    """How likely a change between two hits has to be: the less, the more they have to do with each other."""
+    shared = not earlier.stems.isdisjoint(later.stems) or (earlier.attribute and later.attribute)
+    if shared and (later.verbs or later.attribute or not later.stems.isdisjoint(asked)):
         return LEAST_CHANGE
-    return LEAST_BY_VERB if later.verbs else LEAST_APART
+    return LEAST_BY_HALF if shared or later.verbs else LEAST_APART
 
 
 def _is_of_another(earlier: Hit, later: Hit, asked: Collection[str]) -> bool:
@@ -171,14 +178,18 @@ def _is_of_another(earlier: Hit, later: Hit, asked: Collection[str]) -> bool:
 
     So is what tells of somebody of whom neither the question nor the earlier hit speaks ("my brother moved").
     One lacks a word of the question that the other one has. Where that is a number, they are of two things; else
-    where it has a word of its own in the same place of the sentence, unless a verb tells of a change.
+    where it has a word of its own in the same place of the sentence. Where a verb tells of a change the sentences
+    differ: there only a word beside one that both have counts, "the sugar supplier" and "the flour supplier".
     """
+    if earlier.stems == later.stems:
+        return True
     words = frozenset(asked)
     for one, other in ((earlier, later), (later, earlier)):
         lacking = one.stems & words - other.stems
         if any(char.isdigit() for word in lacking for char in word):
             return True
-        if lacking and not later.verbs and _stands_for(one, other, lacking, words):
+        of_two = _stands_beside if later.verbs else _stands_for
+        if lacking and of_two(one, other, lacking, words):
             return True
     is_of_person = later.other != "" and later.other not in earlier.stems | words
     return later.unmeant or is_of_person
@@ -192,6 +203,17 @@ def _stands_for(one: Hit, other: Hit, lacking: Collection[str], asked: Collectio
             own = frozenset(others[begin : min(until, begin + SLOT)]) & other.stems - one.stems
             if own.difference(asked) and not frozenset(roots[start : min(end, start + SLOT)]).isdisjoint(lacking):
                 return True
+    return False
+
+
+def _stands_beside(one: Hit, other: Hit, lacking: Collection[str], asked: Collection[str]) -> bool:
+    """Whether a word of both stands beside a lacking one in the first hit, and beside another one in the other."""
+    own = other.stems - one.stems - frozenset(asked)
+    for side in (1, -1):
+        roots, others = list(one.roots())[::side], list(other.roots())[::side]
+        named = {after for word, after in pairwise(roots) if word in lacking and after in other.stems}
+        if any(after in named and word in own for word, after in pairwise(others)):
+            return True
     return False
 
 
@@ -210,7 +232,7 @@ def _are_of_one_thing(first: Sequence[Hit], former: Sequence[int], probability: 
     likeness = np.array([hit.likeness for hit in first], np.float64)  # NaN, which is like nothing, without one
     near = total[former][:, None] - total <= MOST_BEHIND
     alike = likeness >= LEAST_LIKE * likeness[former][:, None]
-    related: Flags = near | alike | (probability >= SAID)
+    related: Flags = near | alike | (probability >= LIKELY)
     return related
 
 
@@ -219,12 +241,15 @@ def _log_odds(first: Sequence[Hit], former: Sequence[int], at: Instants, words: 
     intercept, weights = _weights()
     days = (at - at[former][:, None]) / DAY
     gives = np.array([hit.gives_kind for hit in first], np.bool_)
+    attribute = np.array([hit.attribute for hit in first], np.bool_)
+    of_one = (words.asked + words.kinship > 0.0) | (attribute[former][:, None] & attribute)
+    changed = of_one & np.array([hit.verbs > 0 for hit in first], np.bool_)
     of_pairs = (
         weights.asked * np.minimum(4.0, words.asked) / 4.0
         + weights.shared * words.kinship
         + weights.both_give * (gives[former][:, None] & gives)
         + weights.gap * np.minimum(1.0, days / 200)
-        + weights.near * (days < 1 / 12)
+        + weights.near * ((days < 1 / 12) & ~changed)
         + weights.same_day * (days < 1)
     )
     greatest = max(hit.total for hit in first)

@@ -42,6 +42,8 @@ TOLD_BY_FORM: Final = frozenset((AnswerKind.NUMBER, AnswerKind.TIME, AnswerKind.
 """Kinds whose form shows in a text; a capital letter alone does not tell who is asked for."""
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
+LIKE_A_WISH: Final = 0.25
+"""Of a wish of which no word was said something is so near that it serves it; gibberish is nearer to nothing."""
 NAMED, PLAIN = "named", "plain"
 """A question that names a speaker, whose words are known to be theirs, and any other have weights of their own."""
 
@@ -141,7 +143,7 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     within = not question.periods or any(_is_in_time(hit, question) for hit in evidence.hits)
     if question.general and within:
         probability = max(probability, weights.threshold)
-    wished = question.wishes and features["unheard"] < 1.0
+    wished = question.wishes and (features["unheard"] < 1.0 or features["likeness"] >= LIKE_A_WISH)
     return Answer(round(probability, 6), wished or probability >= weights.threshold, wished)
 
 
@@ -226,7 +228,7 @@ def _fit(hit: Hit, evidence: Evidence, language: str, total: float) -> _Fit:
     # What no part of a text holds no clause of it holds, unless a word is cut at its end.
     if len(read.text) > MOST_READ or count_held(read, weights, language):
         held = [count_held(clause, weights, language) for clause in read.clauses]
-    for root, alike in evidence.question.alike.items():
+    for root, alike in evidence.question.alike:
         if root in weights and not read.stems(language).isdisjoint(alike):
             held = held or [()] * len(read.clauses)
             of_it = [not clause.stems(language).isdisjoint(alike) for clause in read.clauses]

@@ -79,11 +79,15 @@ NO_COMPARISON: Final = Comparison()
 
 
 class _Read(NamedTuple):
-    """What is read of a question once: the kind of thing asked for, the stems of its words, its language."""
+    """What is read of a question once: the kind of thing asked for, the stems of its words, its language.
+
+    `attribute`: the stems of all words for the attributes that it asks for.
+    """
 
     kind: AskedKind | None
     stems: frozenset[str]
     language: str
+    attribute: frozenset[str]
 
 
 def compare_hits(order: Sequence[Score], candidates: Candidates, question: Question) -> Comparison:
@@ -91,7 +95,8 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
     memories = candidates.memories
     known_to = min(candidates.known_to, END_OF_TIME)
     language = word_language(question.text)
-    read = _Read(question.answer_kind, stems(question.text), language)
+    attribute = frozenset[str]().union(*(words for _, words in question.alike))
+    read = _Read(question.answer_kind, stems(question.text), language, attribute)
     keys: list[Key] = []
     hits: list[Hit] = []
     for score in order:
@@ -119,6 +124,7 @@ def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
         question.kind is not None and text.gives(question.kind, question.stems),
         *voice._replace(other=stem(voice.other, question.language) if voice.other else ""),
         memory.shown is not None,
+        not said.isdisjoint(question.attribute),
         partial(text.roots, question.language),
     )
 

@@ -243,7 +243,8 @@ def drop_message(candidates: Candidates, episode_id: str, message_id: str | None
         if memory.get("episode_id") != episode_id or not memory.get("speaker"):
             continue
         if message_id is None:
-            is_answered = told_by(memory).text.flat == words_asked
+            said = told_by(memory).text.flat
+            is_answered = said == words_asked or (bool(memory.get("extra")) and words_asked.endswith(said))
         else:
             extra = memory.get("extra")
             is_answered = message_id in (key[1], str(stored_maps.read(extra).get("id")) if extra else None)

@@ -13,7 +13,15 @@ from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import RecordName
-from substrate.cypher.fragments import fits, found_columns, link_columns, past_of, thin_columns, visible
+from substrate.cypher.fragments import (
+    fits,
+    found_columns,
+    is_statement,
+    link_columns,
+    past_of,
+    thin_columns,
+    visible,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
@@ -32,7 +40,10 @@ MOST_AFTER: Final = 8
 MOST_SOLVED: Final = 40
 """At most so many memories after one, the first; and so many resolutions in all."""
 
-_OWN: Final = f"s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others AND {fits('s')}"
+_OWN: Final = (
+    "s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others "
+    f"AND {fits('s')} AND {is_statement('s')}"
+)
 _COLUMNS: Final = f"{link_columns('e')}, {found_columns('m')}"
 
 

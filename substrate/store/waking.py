@@ -16,6 +16,7 @@ from substrate.cypher.fragments import (
     felt,
     fits,
     found_columns,
+    is_statement,
     link_columns,
     past_of,
     thin_columns,
@@ -30,7 +31,6 @@ from substrate.store.newest import NEWEST
 from substrate.store.search import GIVEN, MAX_LINKS_READ
 from substrate.store.state_reads import read_for_state, state_query
 
-"""Node types that are steps of a resolution (003, find_resolution_patterns)."""
 MAX_RESOLUTION_LINKS: Final = 1000
 """No steps are searched from a resolution with so many links: it is linked to everything."""
 
@@ -39,7 +39,7 @@ _IS_STEP: Final = f"(j.node_type IN {list(SOLVING)} OR j.node_type = 'Turn' AND 
 
 _IN_ANY_STATE: Final = (
     "s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy "
-    f"AND {visible('s')} AND {fits('s')}"
+    f"AND {visible('s')} AND {fits('s')} AND {is_statement('s')}"
 )
 """Possible answers of a mode: records in the scope and the filters, recent enough, with an energy in the range."""
 

@@ -1321,7 +1321,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -1384,7 +1385,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -1399,7 +1401,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -1483,7 +1486,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -1507,7 +1511,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -1522,7 +1527,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -2029,7 +2035,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -2095,7 +2102,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -2112,7 +2120,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -2247,7 +2256,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -2320,7 +2330,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -2344,7 +2355,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -2437,7 +2449,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -2471,7 +2484,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -2495,7 +2509,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -2584,7 +2599,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -2648,7 +2664,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -2663,7 +2680,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -2751,7 +2769,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -2779,7 +2798,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
@@ -2797,7 +2817,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -2882,7 +2903,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -2909,7 +2931,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -2926,7 +2949,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -5532,7 +5556,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -5596,7 +5621,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -5611,7 +5637,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -5696,7 +5723,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -5721,7 +5749,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -5736,7 +5765,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -8128,7 +8158,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -8297,7 +8328,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -8312,7 +8344,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -8559,7 +8592,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -8728,7 +8762,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -8743,7 +8778,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -8990,7 +9026,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -9009,7 +9046,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
@@ -9182,7 +9220,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -9200,7 +9239,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -9221,7 +9261,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
@@ -9240,7 +9281,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -9491,7 +9533,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -9512,7 +9555,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   MATCH (s)-[:HAS_TRACE]->(t:Trace)
   WHERE coalesce(t.digest, '') = one[1]
   WITH s, one[2] AS score
@@ -9683,7 +9727,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -9701,7 +9746,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -9730,7 +9776,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score
   WHERE score IS NOT NULL
@@ -9977,7 +10024,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -10147,7 +10195,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -10162,7 +10211,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -10410,7 +10460,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -10580,7 +10631,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s, s AS i
@@ -10595,7 +10647,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers) AND (size($episodes) = 0
       OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (s.unset IS NULL
       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
   WITH s
@@ -10843,7 +10896,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -11016,7 +11070,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -11034,7 +11089,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -11285,7 +11341,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -11458,7 +11515,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -11476,7 +11534,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -13915,7 +13974,8 @@ WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+    '') IN ['Question', 'Courtesy', 'Echo']
 WITH i, j, s
 ORDER BY id(j), s.version
 WITH i, collect(s)[..8] AS said
@@ -13957,7 +14017,8 @@ WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+    '') IN ['Question', 'Courtesy', 'Echo']
 WITH i, j, s
 ORDER BY id(j), s.version
 WITH i, collect(s)[..8] AS said
@@ -14000,7 +14061,8 @@ WHERE s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others
     AND (size($speakers) = 0 OR s.speaker IN $speakers)
     AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
     AND s.valid_at >= $began_from AND s.valid_at < $began_to
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+    '') IN ['Question', 'Courtesy', 'Echo']
 WITH i, j, s
 ORDER BY id(j), s.version
 WITH i, collect(s)[..8] AS said
@@ -14047,7 +14109,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND s.unset CONTAINS 'resolution_state'
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14063,7 +14126,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14095,7 +14159,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND s.unset CONTAINS 'resolution_state'
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14111,7 +14176,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14127,7 +14193,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND s.unset CONTAINS 'resolution_state'
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14143,7 +14210,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14180,7 +14248,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND s.unset CONTAINS 'resolution_state'
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo'] AND s.unset CONTAINS 'resolution_state'
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14196,7 +14265,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 60
@@ -14669,7 +14739,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -14736,7 +14807,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -14754,7 +14826,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -14842,7 +14915,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -14870,7 +14944,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -14888,7 +14963,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -14976,7 +15052,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -14995,7 +15072,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
@@ -15062,7 +15140,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -15080,7 +15159,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -15101,7 +15181,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
@@ -15120,7 +15201,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -15208,7 +15290,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -15229,7 +15312,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   MATCH (s)-[:HAS_TRACE]->(t:Trace)
   WHERE coalesce(t.digest, '') = one[1]
   WITH s, one[2] AS score
@@ -15255,7 +15339,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s, s AS i
   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
@@ -15273,7 +15358,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   WITH s, i
@@ -15302,7 +15388,8 @@ CALL {
       AND (size($speakers) = 0 OR s.speaker IN $speakers)
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
+      '') IN ['Question', 'Courtesy', 'Echo']
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score
   WHERE score IS NOT NULL

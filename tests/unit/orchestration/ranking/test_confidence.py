@@ -194,9 +194,14 @@ def test_a_wish_for_context_is_served_by_what_shares_a_word_with_it(text: str) -
     assert (answer.fits, answer.wished) == (True, True)
 
 
-@pytest.mark.parametrize("text", ["flimbar quosti wenthal", "context on flimbar"])
-def test_a_wish_of_which_no_word_was_ever_said_fits_nothing(text: str) -> None:
-    assert not rate_answer(evidence(text, SMALL_TALK), MODEL).fits
+def test_words_alone_of_which_none_was_ever_said_fit_nothing() -> None:
+    assert not rate_answer(evidence("flimbar quosti wenthal", SMALL_TALK), MODEL).fits
+
+
+def test_a_wish_in_words_keeps_its_focus_and_says_how_little_is_known() -> None:
+    answer = rate_answer(evidence("context on flimbar", SMALL_TALK), MODEL)
+    assert answer.fits
+    assert answer.confidence < rate_answer(evidence("context on the dentist", DENTIST), MODEL).confidence
 
 
 def test_a_text_answers_a_question_in_other_words_of_the_same_attribute() -> None:
