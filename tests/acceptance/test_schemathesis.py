@@ -47,7 +47,7 @@ BEYOND: Final = re.compile(
     r"|times must lie between|lies in the past|is in If-Match already|tag of one memory|using discriminator"
     r"|be a valid integer|is configured|the stretch begins: name one|valid_to needs valid_from"
     r"|leave valid_from and valid_to out|a tag or bucket to filter by|is for changes of a stored record"
-    r"|there is no memory|are both empty|cannot be both used and wrong"
+    r"|there is no memory|are all empty|query_text is missing|cannot be both used and wrong"
     r"|a node has a name, or the id|a collective is on level N2|with `by: shape`|is no name; leave it out"
 )
 """What JSON Schema does not say: rules of several fields, the years there are, a mark with a default, no 1.0."""
