@@ -224,11 +224,18 @@ def _raised(head: Sequence[int], shares: Mapping[tuple[int, int], float]) -> lis
 
 
 def _rearranged(head: Sequence[int], shares: Mapping[tuple[int, int], float], least: float) -> list[int]:
-    """The second of each pair of places directly above the first, the likeliest pair first."""
+    """The second of each pair of places directly above the first, the likeliest pair first.
+
+    What stands above a place comes along with it: of three homes the last one stays above the second.
+    """
     order = list(head)
-    likely = [pair for pair in shares.items() if pair[1] >= least]
-    for (below, above), _ in sorted(likely, key=lambda pair: (-pair[1], pair[0])):
-        if below in order and above in order and order.index(above) > order.index(below):
+    likely = [pair for pair, share in shares.items() if share >= least and {*pair} <= {*head}]
+    likely.sort(key=lambda pair: (-shares[pair], pair), reverse=True)
+    waiting = list(likely)
+    while waiting:
+        below, above = waiting.pop()
+        if order.index(above) > order.index(below):
             order.remove(above)
             order.insert(order.index(below), above)
+            waiting += [pair for pair in likely if pair[0] == above]
     return order
