@@ -39,6 +39,6 @@ async def _ask(decision: Decision, deps: Deps, now: Instant) -> ConsciousnessStr
 
 
 def _is_dark(stream: ConsciousnessStream | None, appetite: Appetite) -> bool:
-    """Whether a stream brings nothing to mind but what asked for it."""
+    """Whether a stream brings at most one thing to mind beside what asked for it, in however many versions."""
     sources = {source.id for source in appetite.reading("unresolved_tension").sources[:1]}
-    return stream is not None and all(node.node_id in sources for node in stream.activation_tiers.focus)
+    return stream is not None and len({node.node_id for node in stream.activation_tiers.focus} - sources) < 2

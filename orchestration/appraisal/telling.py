@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final
 
 from orchestration.appraisal.context import asked_from
-from orchestration.appraisal.languages import CODES, Language, language, language_of
-from orchestration.appraisal.speech import Sentence, Token, sentences
+from orchestration.appraisal.languages import CODES, Language, language
+from orchestration.appraisal.speech import Sentence, own_text, sentences
 from schemas.memory import Silence
 from substrate.text import stems, word_language, word_languages, words
 
@@ -24,8 +24,12 @@ MOST_NEW: Final = 0.2
 """A text that repeats what was given has at most this share of other words, and no other number or name."""
 MOST_ASKED: Final = 10
 """A question without its mark is no longer than so many words."""
+MOST_PASTED: Final = 8
+"""What asks about more words that are quoted or pasted tells them."""
 _CLAUSE: Final = re.compile(r"[,;:–—]|\b(?:but|so|however|aber|also|jedoch)\b")
 _WORD: Final = re.compile(r"[^\W_]")
+_NUMBER: Final = re.compile(r"\d")
+_TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|vs|Nr|ca)\.(?=\s)")
 _WIDE_MARKS: Final = str.maketrans("？！。", "?!.")
 _SILENT: Final = ("polite", "skipped", "own_subjects", "own_objects", "own_possessives")
 
@@ -36,10 +40,11 @@ def read_silence(text: str, *, answers: bool = False, given: Sequence[str] = ())
     `answers`: it is of the answering side, which says what it does not know, and may repeat the texts that it was
     `given`.
     """
-    spoken_in = language_of(text)
+    code = word_language(text)
+    spoken_in = language(code if code in CODES else CODES[0])
     asks, spoken = False, False
     telling: list[Sentence] = []
-    for sentence in sentences(text.translate(_WIDE_MARKS), spoken_in):
+    for sentence in sentences(_TITLE.sub(r"\1", text.translate(_WIDE_MARKS)), spoken_in):
         if not _WORD.search(sentence.text):
             continue
         spoken = True
@@ -50,7 +55,8 @@ def read_silence(text: str, *, answers: bool = False, given: Sequence[str] = ())
     if not spoken:
         return None if _WORD.search(text) else "Courtesy"
     if not telling:
-        return "Question" if asks else "Courtesy"
+        pasted = len(text.split()) - len(own_text(text, spoken_in).split())
+        return None if pasted > MOST_PASTED else "Question" if asks else "Courtesy"
     return "Echo" if answers and given and _repeats(telling, spoken_in, given) else None
 
 
@@ -66,8 +72,13 @@ def _asked_from(sentence: Sentence, language: Language) -> int:
     if _pattern("asking").match(" ".join(rest)):
         return first
     if "?" in sentence.ending:
-        opens = words["question_starts"] | words["wh"]
-        return asked_from(sentence, language) if len(rest) == 1 or not opens.isdisjoint(rest) else len(tokens)
+        opening, second = (*rest, "", "")[:2]
+        joined = opening in words["telling"] | words["supposing"]
+        is_turned = second in words["own_subjects"] | words["others"] and not joined
+        if opening in words["question_starts"] or is_turned or not words["wh"].isdisjoint((opening, second)):
+            return first
+        start = asked_from(sentence, language)
+        return start if start or len(rest) == 1 or not words["wh"].isdisjoint(rest) else len(tokens)
     if len(rest) < 2 or len(rest) > MOST_ASKED or "," in rest:
         return len(tokens)
     if rest[0] in words["wh"]:
@@ -78,20 +89,43 @@ def _asked_from(sentence: Sentence, language: Language) -> int:
 
 def _tells(sentence: Sentence, asked: int, language: Language, *, answers: bool) -> bool:
     """Whether a sentence tells something: beside what it asks from `asked` on, or of its own."""
-    tokens, words = sentence.tokens, language.words
-    if asked == len(tokens):
-        return _says(_joined(tokens), language, answers=answers)
-    before = _pattern("courtesy").sub(" ", _joined(tokens[:asked])).split()
+    words, said = language.words, [token.text for token in sentence.tokens]
+    if asked == len(said):
+        return _says(" ".join(said), language, answers=answers)
+    before = _pattern("courtesy").sub(" ", " ".join(said[:asked])).split()
     told = [word for word in _meaning(before, language) if word not in words["saying"]]
     is_reason = not (words["telling"] | words["own_subjects"]).isdisjoint(before)
     if words["supposing"].isdisjoint(before[:3]) and len(told) >= (1 if is_reason else LEAST_TOLD):
         return True
-    asking = tokens[asked:]
-    if any(char.isdigit() for token in asking for char in token.text):
-        return True
-    for place, token in enumerate(asking):
-        if place and (token.text in words["opens_told"] or token.text == ","):
-            return len(_meaning(_joined(asking[place + 1 :]).split(), language)) >= LEAST_TOLD
+    return _tells_beside(said[asked:], language)
+
+
+def _tells_beside(asking: Sequence[str], language: Language) -> bool:
+    """Whether a question tells something too: a reason ("now that I live in Faro"), what is known or to be noted
+    ("did you know that Lena is pregnant"), or a clause beside it ("Jonas, who is allergic to nuts").
+
+    What says of which thing one asks tells nothing: "the man who sold us the house", "on 3 May".
+    """
+    words = language.words
+    for place, word in enumerate(asking):
+        clause = [*takewhile(lambda each: each != ",", asking[place + 1 :])]
+        before, opening = frozenset(asking[max(0, place - 2) : place]), frozenset(clause[:2])
+        own, number = words["own_subjects"] & opening, _NUMBER.search(" ".join(clause))
+        if word == ",":
+            first = next((each for each in clause if each not in words["joins"]), "")
+            asks = first in words["wh"] | words["question_starts"] | words["supposing"] | words["relatives"]
+            is_sentence = number or not (words["own_subjects"] | words["copulas"]).isdisjoint(clause)
+            is_told = first in words["told_of"] | words["beside"] or (is_sentence and not asks)
+        elif word in words["told_of"]:
+            is_told = bool(words["saying"] & before)
+        elif word in words["noting"] and words["turned"] & before:
+            is_told = bool(number or words["to"] & opening)
+        elif word in words["saying"]:
+            is_told = bool(own) and not words["wh"] & opening
+        else:
+            is_told = word in words["reasons"] or (word in words["opens_told"] and bool(own))
+        if place and is_told and len(_meaning(clause, language)) >= LEAST_TOLD:
+            return True
     return False
 
 
@@ -131,10 +165,6 @@ def _repeats(telling: Sequence[Sentence], language: Language, given: Sequence[st
             return False
         new += 1
     return new <= MOST_NEW * said
-
-
-def _joined(tokens: Sequence[Token]) -> str:
-    return " ".join(token.text for token in tokens)
 
 
 @cache

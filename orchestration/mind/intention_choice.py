@@ -50,7 +50,7 @@ def ask_wider(decision: Decision) -> Decision | None:
     wider = RetrievalIntention.model_validate(
         intention.model_dump(exclude={"required_emotions", "emotions_match", "intention_id"}, exclude_unset=True)
     )
-    why = f"{decision.why}; nothing else that feels {felt} was found, so it asked whatever is felt"
+    why = f"{decision.why}; hardly anything else that feels {felt} was found, so it asked whatever is felt"
     return decision.model_copy(update={"intention": wider, "why": why})
 
 

@@ -232,7 +232,8 @@ def _rearranged(head: Sequence[int], shares: Mapping[tuple[int, int], float], le
     likely = [pair for pair, share in shares.items() if share >= least and {*pair} <= {*head}]
     likely.sort(key=lambda pair: (-shares[pair], pair), reverse=True)
     waiting = list(likely)
-    while waiting:
+    most = len(likely) * len(order)  # changes run forward in time; pairs in a circle would have no end
+    while waiting and (most := most - 1) >= 0:
         below, above = waiting.pop()
         if order.index(above) > order.index(below):
             order.remove(above)

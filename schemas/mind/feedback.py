@@ -48,7 +48,11 @@ class Feedback(AsksGraphs):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "anyOf": [{"required": ["used"]}, {"required": ["wrong"]}, {"required": ["not_changed"]}]
+            "anyOf": [
+                {"required": ["query_text", "used"]},
+                {"required": ["query_text", "wrong"]},
+                {"required": ["not_changed"]},
+            ]
         }
     )
 

@@ -161,8 +161,8 @@ def test_the_text_of_a_memory_never_becomes_markup_of_the_page(visit: Visit, ada
     ada.relate("mallory", (HOSTILE, "ABOUT", HOSTILE))
     page = visit()
     ask(page, "img onerror window broken", citizen="mallory")
-    expect(page.locator(".focus .words")).to_have_text(HOSTILE)
-    page.locator(".focus .memory").click()
+    expect(page.locator(".focus .words").first).to_have_text(HOSTILE)
+    page.locator(".focus .memory").first.click()
     expect(page.locator(".records .words")).to_have_text(HOSTILE)
     assert page.locator("img, body script").count() == 0
     assert page.evaluate("window.broken") is None

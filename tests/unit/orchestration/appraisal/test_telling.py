@@ -33,6 +33,16 @@ GIVEN = ("My oven is from 2009.", "How old is my oven?")
         "I forgot my PIN, what is it?",
         "Give me the gate code",
         "私の銀行口座番号は何ですか？",
+        "Would Caroline likely have Dr. Seuss books on her bookshelf?",
+        "When did Caroline meet up with her friends, family, and mentors?",
+        "What painting did Melanie show to Caroline on October 13, 2023?",
+        "How old was the man who sold us the nursery?",
+        "Would she still want to be a nurse if she hadn't had support growing up?",
+        "Did James have a girlfriend during April 2022?",
+        "Wie viele Leute singen in unserem Chor?",
+        "Welcher Tanz war es, den meine Mutter beim Fest im Heim getanzt hat?",
+        "Esse ich Fleisch?",
+        "Is the gate code 4410?",
     ],
 )
 def test_a_turn_that_only_asks_is_a_question(text: str) -> None:
@@ -75,6 +85,12 @@ def test_thanks_and_acknowledgement_are_courtesy(text: str) -> None:
         "Which is why I quit smoking.",
         "What I like is tea",
         "When I was ten I broke my arm",
+        "Can you note that my new PIN is 4411?",
+        "Can you remind me to call Karin on Friday?",
+        "Did I tell you we sold the blue car?",
+        "Which bus do I take, I moved to Faro last week?",
+        "What should I cook after I moved to the new flat?",
+        'Can you check my message: "Dear Sir, I have worked with apples since February and can start on Monday."?',
     ],
 )
 def test_what_tells_something_is_no_silence(text: str) -> None:

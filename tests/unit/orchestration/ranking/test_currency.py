@@ -55,7 +55,9 @@ def test_for_the_present_the_later_of_one_thing_stands_above_the_earlier() -> No
 
 
 def test_of_three_homes_the_last_stands_first_however_likely_each_change_is() -> None:
-    comparison = Comparison([key(name) for name in "abc"], [Change(0, 1, 0.08), Change(0, 2, 0.07), Change(1, 2, 0.3)])
+    comparison = Comparison(
+        [key(name) for name in "abc"], [Change(0, 1, 0.08), Change(0, 2, 0.07), Change(1, 2, 0.3)]
+    )
     assert order_by_currency(comparison, Tense.PRESENT, raising=True) == [2, 1, 0]
 
 
