@@ -237,16 +237,16 @@ def told_by(memory: Candidate) -> Told:
 
 def drop_message(candidates: Candidates, episode_id: str, message_id: str | None, text: str) -> None:
     """Leave out the message of a conversation that is being answered: the one with the id that its sender or the
-    service gave it; without an id those with the words of the `text`."""
+    service gave it; without an id those with the words of the `text`, with or without the blocks of a host."""
     words_asked = flat_text(text)
     for key, memory in list(candidates.memories.items()):
         if memory.get("episode_id") != episode_id or not memory.get("speaker"):
             continue
+        extra = stored_maps.read(memory.get("extra") or "{}")
         if message_id is None:
             said = told_by(memory).text.flat
-            is_answered = said == words_asked or (bool(memory.get("extra")) and words_asked.endswith(said))
+            is_answered = said == words_asked or ("injected" in extra and words_asked.endswith(said))
         else:
-            extra = memory.get("extra")
-            is_answered = message_id in (key[1], str(stored_maps.read(extra).get("id")) if extra else None)
+            is_answered = message_id in (key[1], str(extra.get("id", "")))
         if is_answered:
             del candidates.memories[key]

@@ -116,6 +116,21 @@ async def test_the_running_message_is_never_its_own_answer(deps: Deps, fresh_cit
     assert text in told(await ask(deps, fresh_citizen, text, conversation="before"))
 
 
+async def test_an_earlier_message_that_ends_like_the_running_one_is_found(deps: Deps, fresh_citizen: str) -> None:
+    await hear(deps, fresh_citizen, ("user", "The apple cake."), ("user", "Who baked the apple cake."))
+    assert "The apple cake." in told(
+        await ask(deps, fresh_citizen, "Who baked the apple cake.", conversation="talk")
+    )
+
+
+async def test_the_running_message_is_known_without_the_blocks_of_its_host(deps: Deps, fresh_citizen: str) -> None:
+    text = "Tom drinks his tea with milk."
+    sent = f"<relevant-memories>\n- Tom likes cake.\n</relevant-memories>\n{text}"
+    await hear(deps, fresh_citizen, ("user", sent), ("user", "The tea shop is in Oslo."))
+    assert text in told(await ask(deps, fresh_citizen, sent))
+    assert text not in told(await ask(deps, fresh_citizen, sent, conversation="talk"))
+
+
 async def test_memories_that_a_host_put_into_a_message_are_nobodys_words(deps: Deps, fresh_citizen: str) -> None:
     block = "<relevant-memories>\n- My dentist is Doctor Old.\n</relevant-memories>"
     await hear(
