@@ -26,7 +26,9 @@ def moments(service: Service, citizen: str, **page: str) -> list[tuple[str, str]
 
 def overtaken(service: Service, citizen: str) -> dict[str, str | None]:
     """By each memory found, in the order of the answer, the one that seems to tell what holds instead."""
-    asked = service.http.post("/v1/retrieve", json={"citizen_id": citizen, "query": "Where do I live?"})
+    asked = service.http.post(
+        "/v1/retrieve", json={"citizen_id": citizen, "query": "Where do I live?", "query_levels": ["N1"]}
+    )
     assert asked.status_code == 200, asked.text
     stream = asked.json()
     found = [memory for tier in stream["activation_tiers"].values() for memory in tier]
