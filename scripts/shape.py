@@ -15,7 +15,8 @@ raises none, and prints what exceeds.
 - `base`: modules (without `__init__.py`) and lines (with blank ones and docstrings) of all packages. The command
   leaves it as it is: what one takes away, another may use. More than that needs an entry in `additions`, written
   by hand: its `name`, `why`, the dotted `module` or folder where it stands, its `lines`, and how many `modules` it
-  makes (0 for lines in a module of before). They may have `most_added_lines` all together.
+  makes (0 for lines in a module of before). They may have `most_added_lines` all together. Those of
+  later work name it as their `round`: an entry of `rounds`, with its `name`, `why` and own `most_added_lines`.
 - `rooms`: modules and lines of each room when the file was written. No limit: it shows where the packages grew.
 """
 
@@ -71,7 +72,14 @@ def measure(root: Path = ROOT) -> Shape:
     rooms = groupby(sorted(texts, key=_room), key=_room)
     sizes = {room: _size({file: texts[file] for file in room_files}) for room, room_files in rooms}
     shown = {room: f"{size['modules']} modules, {size['lines']} lines" for room, size in sizes.items()}
-    return {"limits": found, "base": _size(texts), "most_added_lines": 600, "additions": [], "rooms": shown}
+    return {
+        "limits": found,
+        "base": _size(texts),
+        "most_added_lines": 600,
+        "rounds": [],
+        "additions": [],
+        "rooms": shown,
+    }
 
 
 def _size(texts: Mapping[str, str]) -> dict[str, int]:
@@ -116,7 +124,8 @@ def _numbers(file: Shape) -> Numbers:
     """Every number of a file that only falls, by its path."""
     base = {f"base/{part}": size for part, size in file["base"].items()}
     added = {f"additions/{each['name']}/{part}": each[part] for each in file["additions"] for part in file["base"]}
-    return {**file["limits"], **base, **added, "most_added_lines": file["most_added_lines"]}
+    rounds = {f"rounds/{each['name']}": each["most_added_lines"] for each in file.get("rounds", [])}
+    return {**file["limits"], **base, **added, **rounds, "most_added_lines": file["most_added_lines"]}
 
 
 def _most(known: Numbers, path: str, otherwise: float) -> float:
@@ -142,8 +151,7 @@ def exceeded(file: Shape, measured: Shape) -> list[str]:
 
 def unfounded(file: Shape, root: Path = ROOT) -> Iterator[str]:
     """What is wrong with the additions: too many lines, no reason, or less to be found than they name."""
-    if sum(each["lines"] for each in file["additions"]) > file["most_added_lines"]:
-        yield f"the additions have more than {file['most_added_lines']} lines"
+    yield from _beyond_their_round(file)
     if len({each["name"] for each in file["additions"]}) < len(file["additions"]):
         yield "two additions have one name"
     for each in file["additions"]:
@@ -152,6 +160,19 @@ def unfounded(file: Shape, root: Path = ROOT) -> Iterator[str]:
         size = _size({path.as_posix(): path.read_text("utf-8") for path in files if path.is_file()})
         if not each["module"].startswith(PACKAGES) or any(not 0 <= each[part] <= size[part] for part in size):
             yield f"{each['name']}: {each['module']} has not as much as it names"
+        if not each["why"].strip():
+            yield f"{each['name']}: say why"
+
+
+def _beyond_their_round(file: Shape) -> Iterator[str]:
+    most = {None: file["most_added_lines"]} | {each["name"]: each["most_added_lines"] for each in file["rounds"]}
+    used = Counter[str | None]()
+    for each in file["additions"]:
+        used[each.get("round")] += each["lines"]
+    for name, lines in used.items():
+        if lines > most.get(name, -1):
+            yield f"the additions{f' of {name}' if name else ''} have more than {most.get(name, 0)} lines"
+    for each in file["rounds"]:
         if not each["why"].strip():
             yield f"{each['name']}: say why"
 

@@ -137,12 +137,22 @@ def test_a_named_addition_makes_room_for_its_lines_and_modules(root: Path) -> No
         ([{**ADDITION, "module": "api.absent"}], ["a room: api.absent has not as much as it names"]),
         ([{**ADDITION, "module": "tests.unit"}], ["a room: tests.unit has not as much as it names"]),
         ([{**ADDITION, "name": str(n)} for n in range(3)], ["the additions have more than 8 lines"]),
+        ([{**ADDITION, "name": str(n), "round": "a" if n else None} for n in range(3)], []),
+        (
+            [{**ADDITION, "name": str(n), "round": "a"} for n in range(3)],
+            ["the additions of a have more than 6 lines"],
+        ),
+        ([{**ADDITION, "round": "b"}], ["the additions of b have more than 0 lines"]),
     ],
 )
 def test_an_addition_is_where_it_says_and_has_a_reason(
     root: Path, additions: list[dict[str, Any]], faults: list[str]
 ) -> None:
-    assert list(unfounded({**measure(root), "most_added_lines": 8, "additions": additions}, root)) == faults
+    rounds = [{"name": "a", "why": "it was asked for", "most_added_lines": 6}]
+    file = {**measure(root), "most_added_lines": 8, "rounds": rounds, "additions": additions}
+    assert list(unfounded(file, root)) == faults
+    rounds[0]["why"] = ""
+    assert "a: say why" in unfounded(file, root)
 
 
 def put(path: str, value: Any) -> Callable[[Shape], None]:
@@ -169,6 +179,9 @@ def put(path: str, value: Any) -> Callable[[Shape], None]:
         (put("limits|outside_imports", 44), []),
         (put("base|lines", 12), ["base/lines: 12, was 11"]),
         (lambda file: file.update(most_added_lines=601), ["most_added_lines: 601, was 600"]),
+        (lambda file: file["rounds"].append({"name": "b", "why": "", "most_added_lines": 9}), []),
+        (lambda file: file["rounds"][0].update(most_added_lines=7), ["rounds/a: 7, was 6"]),
+        (lambda file: file["rounds"].clear(), ["rounds/a: gone, was 6"]),
         (lambda file: file["additions"].clear(), []),
         (lambda file: file["additions"].append({**ADDITION, "name": "another"}), []),
         (lambda file: file["additions"][0].update(lines=4), ["additions/a room/lines: 4, was 3"]),
@@ -176,7 +189,8 @@ def put(path: str, value: Any) -> Callable[[Shape], None]:
     ],
 )
 def test_a_number_of_the_file_only_falls(root: Path, change: Callable[[Shape], object], faults: list[str]) -> None:
-    before = {**measure(root), "additions": [ADDITION]}
+    rounds = [{"name": "a", "why": "it was asked for", "most_added_lines": 6}]
+    before = {**measure(root), "rounds": rounds, "additions": [ADDITION]}
     now = deepcopy(before)
     change(now)
     assert raised(now, before) == faults
