@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -64,13 +63,15 @@ def enrich_memories(
             fields["passage"] = Passage(**memory.shown._asdict())
         if key in held_before:
             later = held_before[key]
-            fields["overtaken_by"], fields["overtaken_at"] = later[1], _began(candidates.memories[later])
+            began = to_datetime(int(candidates.memories[later].get("valid_at")))
+            fields["overtaken_by"], fields["overtaken_at"] = later[1], began
         if key in duplicates:
             fields["duplicates"] = duplicates[key]
         if contested:
             fields["contested"] = contested.get(key[:2], ())
         if explain:
-            fields["score_terms"] = _score_terms(activation.parts[key], score)
+            terms = {**activation.parts[key], **score.terms}
+            fields["score_terms"] = {name: round(value, 6) for name, value in terms.items()}
         node = nodes[key] = ConsciousnessNode.of_fields(fields)
         if kept is not None:
             kept.add(node, values)
@@ -95,14 +96,6 @@ def _stored_fields(values: dict[str, Any], record: Candidate | CandidateLink, kn
             fields = rows.link_fields(record.row[LINK_START:NODE_START], known_to)
         values["fields"] = fields
     return fields.copy()
-
-
-def _began(memory: Candidate) -> datetime:
-    return to_datetime(int(memory.get("valid_at")))
-
-
-def _score_terms(parts: Mapping[str, float], score: Score) -> dict[str, float]:
-    return {name: round(value, 6) for name, value in {**parts, **score.terms}.items()}
 
 
 def enrich_links(

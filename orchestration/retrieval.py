@@ -256,7 +256,7 @@ async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> Ra
     async with deps.connection.questions.turn():
         results = await run_all(as_recalled(requests, recall))
         timer.end("six_queries")
-        candidates = collect_candidates(results, lexicons, scope.known.end)
+        candidates = collect_candidates(results, lexicons, scope.known.end, question.text.strip())
         if intention.conversation is not None:
             running = identifier(intention.conversation)
             drop_message(candidates, running, intention.message_id, question.text)

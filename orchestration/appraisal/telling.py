@@ -15,6 +15,7 @@ from typing import Final
 from orchestration.appraisal.context import asked_from
 from orchestration.appraisal.languages import CODES, Language, language
 from orchestration.appraisal.speech import Sentence, own_text, sentences
+from orchestration.appraisal.standing_rules import is_standing_instruction
 from schemas.memory import Silence
 from substrate.text import stems, word_language, word_languages, words
 
@@ -50,7 +51,7 @@ def read_silence(text: str, *, answers: bool = False, given: Sequence[str] = ())
         spoken = True
         start = _asked_from(sentence, spoken_in)
         asks = asks or start < len(sentence.tokens)
-        if _tells(sentence, start, spoken_in, answers=answers):
+        if _tells(sentence, start, spoken_in, answers=answers) and not (asks and _says_how(sentence, spoken_in)):
             telling.append(sentence)
     if not spoken:
         return None if _WORD.search(text) else "Courtesy"
@@ -100,6 +101,13 @@ def _tells(sentence: Sentence, asked: int, language: Language, *, answers: bool)
     return _tells_beside(said[asked:], language)
 
 
+def _says_how(sentence: Sentence, language: Language) -> bool:
+    """Whether a sentence beside a question only says how to answer it: "Mention only five items."."""
+    words, said = language.words, [token.text for token in sentence.tokens]
+    is_bid = next((word for word in said if word not in words["polite"]), "") in words["answering"]
+    return is_bid and words["own_subjects"].isdisjoint(said) and not is_standing_instruction(sentence.text)
+
+
 def _tells_beside(asking: Sequence[str], language: Language) -> bool:
     """Whether a question tells something too: a reason ("now that I live in Faro"), what is known or to be noted
     ("did you know that Lena is pregnant"), or a clause beside it ("Jonas, who is allergic to nuts").
@@ -111,20 +119,25 @@ def _tells_beside(asking: Sequence[str], language: Language) -> bool:
         clause = [*takewhile(lambda each: each != ",", asking[place + 1 :])]
         before, opening = frozenset(asking[max(0, place - 2) : place]), frozenset(clause[:2])
         own, number = words["own_subjects"] & opening, _NUMBER.search(" ".join(clause))
+        # "Which plans did I mention that …", "what did I say I use": what was said is asked for, not told.
+        auxiliary = (words["question_starts"] - words["wh"]).intersection(asking[max(0, place - 3) : place])
+        of_what = bool(auxiliary) and not words["wh"].isdisjoint(asking[:place])
+        locates = word in words["located"] and not words["once"].isdisjoint(asking[:place])
         if word == ",":
             first = next((each for each in clause if each not in words["joins"]), "")
             asks = first in words["wh"] | words["question_starts"] | words["supposing"] | words["relatives"]
             is_sentence = number or not (words["own_subjects"] | words["copulas"]).isdisjoint(clause)
+            asks = asks or not words["answering"].isdisjoint(clause)
             is_told = first in words["told_of"] | words["beside"] or (is_sentence and not asks)
         elif word in words["told_of"]:
-            is_told = bool(words["saying"] & before)
+            is_told = bool(words["saying"] & before) and not of_what
         elif word in words["noting"] and words["turned"] & before:
             is_told = bool(number or words["to"] & opening)
         elif word in words["saying"]:
-            is_told = bool(own) and not words["wh"] & opening
+            is_told = bool(own) and not (words["wh"] & opening or of_what)
         else:
             is_told = word in words["reasons"] or (word in words["opens_told"] and bool(own))
-        if place and is_told and len(_meaning(clause, language)) >= LEAST_TOLD:
+        if place and is_told and not locates and len(_meaning(clause, language)) >= LEAST_TOLD:
             return True
     return False
 

@@ -123,9 +123,9 @@ def _followed(timing: QueryTiming, milliseconds: float, rows: int, failure: str 
 
 
 def collect_candidates(
-    results: Sequence[QueryResult], lexicons: Mapping[GraphKey, Lexicon], known_to: Instant
+    results: Sequence[QueryResult], lexicons: Mapping[GraphKey, Lexicon], known_to: Instant, asked: str
 ) -> Candidates:
-    """The rows of the queries of an intention, each memory and link once. Raises Unavailable when all failed."""
+    """The rows of the queries of this question, each memory and link once. Raises Unavailable when all failed."""
     if results and all(result.timing.failure for result in results):
         raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
     candidates = Candidates(known_to=known_to, kept=kept_records(results))
@@ -142,7 +142,7 @@ def collect_candidates(
         if result.request.kind == "passages":
             likeness = "embedding" in result.request.values
             candidates.add_passages(result.key, result.rows, likeness=likeness)
-    candidates.drop_quarantined()
+    candidates.drop_hidden(asked)
     show_best_passages(candidates, lexicons)
     return candidates
 

@@ -96,16 +96,16 @@ def _emotion_source(name: str, feeling: Sequence[_Weighed], whole: float) -> Sta
 
 def _energy(weighed: Sequence[_Weighed]) -> list[StateSource]:
     """The mean energy of the memories that say one: a default says nothing."""
-    saying = [one for one in weighed if _says_energy(one.memory)]
+    saying = [
+        one
+        for one in weighed
+        if "energy" not in one.memory.unset or one.memory.energy != STORED_DEFAULTS["energy"]
+    ]
     whole = sum(one.weight for one in saying)
     if not saying:
         return []
     amount = sum(one.weight * one.memory.energy for one in saying) / whole
     return [StateSource(field="energy", name="energy", amount=round(amount, 4), memory_ids=_ids(saying))]
-
-
-def _says_energy(memory: FeltMemory) -> bool:
-    return "energy" not in memory.unset or memory.energy != STORED_DEFAULTS["energy"]
 
 
 def _goals(weighed: Sequence[_Weighed]) -> list[StateSource]:

@@ -102,15 +102,12 @@ def _read_question(part: str, patterns: _Patterns) -> Request:
     lower = part.lower()
     if patterns.opening.match(lower) or patterns.helping.search(lower):
         return Request.SURE
-    if patterns.past.search(lower) or patterns.own.search(lower) or _asks_of_somebody(part, patterns):
+    # The subject may be a name: "what does Noreen drive?", "what is Bex's surname?".
+    names_somebody = patterns.names_have_capitals and _NAMED.search(part) is not None
+    if patterns.past.search(lower) or patterns.own.search(lower) or names_somebody:
         return Request.NONE
     is_general = patterns.choice.match(lower) or patterns.general.search(lower)
     return Request.SURE if is_general else Request.POSSIBLE
-
-
-def _asks_of_somebody(part: str, patterns: _Patterns) -> bool:
-    """Whether the subject is a name: "what does Noreen drive?", "what is Bex's surname?"."""
-    return patterns.names_have_capitals and _NAMED.search(part) is not None
 
 
 @cache

@@ -153,15 +153,13 @@ def _patterns(code: str) -> _Patterns:
         verbs=_choice(change["verbs"]),
         change=_choice(change["words"]),
         changing=frozenset(
-            _longest_word(phrase) for name in ("verbs", "words") for phrase in change[name].split(",")
+            # One word of each phrase, the least common: a text without all of these has none of the phrases.
+            min(_find_words(phrase), key=lambda word: (-len(word), word))
+            for name in ("verbs", "words")
+            for phrase in change[name].split(",")
         ),
         unmeant=_choice(change["unmeant"]),
     )
-
-
-def _longest_word(phrase: str) -> str:
-    """Of the words of a phrase, which all are in a text with it, one that is seldom in others; "the" is not."""
-    return min(_find_words(phrase), key=lambda word: (-len(word), word))
 
 
 def _choice(phrases: str, more: str = _NONE) -> re.Pattern[str]:

@@ -29,7 +29,7 @@ type Key = tuple[GraphKey, str, int]
 """A candidate: the graph that holds it, memory id, version."""
 
 _NO_LINK = (None,) * NODE_START
-_CLOSED = NODE_START + NODE_PLACE["closed_reason"]
+_CLOSED, _TEXT, _SPEAKER = (NODE_START + NODE_PLACE[each] for each in ("closed_reason", "description", "speaker"))
 _LINK_CLOSED = LINK_START + LINK_PLACE["closed_reason"]
 NO_RECORD = Record(())
 """In place of a record that is still to be made from the row."""
@@ -223,15 +223,18 @@ class Candidates:
         for rank, memory in enumerate(alike, start=1):
             memory.likeness_rank = rank
 
-    def drop_quarantined(self) -> None:
-        """Leave out what a quarantine had closed before `known_to`: questions about the past show it no more."""
-        hidden = [key for key, memory in self.memories.items() if memory.row[_CLOSED] == QUARANTINED]
-        for key in hidden:
-            if is_quarantined(self.memories[key], self.known_to):
+    def drop_hidden(self, asked: str) -> None:
+        """Leave out what a quarantine had closed before `known_to`: questions about the past show it no more.
+
+        And each turn that asked the very same before: a question does not answer itself.
+        """
+        asks = asked.endswith(("?", "？"))
+        for key, memory in list(self.memories.items()):
+            repeats = asks and memory.row[_TEXT] == asked and memory.row[_SPEAKER]
+            if repeats or (memory.row[_CLOSED] == QUARANTINED and is_quarantined(memory, self.known_to)):
                 del self.memories[key]
-        links = [key for key, link in self.links.items() if link.row[_LINK_CLOSED] == QUARANTINED]
-        for link_key in links:
-            if is_quarantined(self.links[link_key], self.known_to):
+        for link_key, link in list(self.links.items()):
+            if link.row[_LINK_CLOSED] == QUARANTINED and is_quarantined(link, self.known_to):
                 del self.links[link_key]
 
     def add_versions(self, graph: GraphKey, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:

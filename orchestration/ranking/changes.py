@@ -32,8 +32,9 @@ LEAST_SHARE: Final = 0.08
 """A change that is likely in a smaller share than the likeliest of its question says nothing."""
 LIKELY: Final = 0.25
 """A change at least this likely is one, however little the later hit is like the question."""
-SAID: Final = 0.45
-"""A change at least this likely is shown as one."""
+SAID: Final = 0.35
+SAID_BESIDE: Final = 0.6
+"""A change at least this likely is shown as one: of the hit that answers the question best, and of another one."""
 MOST_COUNTED: Final = 2
 """More words of change than these say no more."""
 MOST_COMPARED: Final = 40
@@ -255,7 +256,9 @@ def _log_odds(first: Sequence[Hit], former: Sequence[int], at: Instants, words: 
     greatest = max(hit.total for hit in first)
     of_earlier = np.array([_odds_of_earlier(first[place], place, greatest, weights) for place in former])
     of_later = np.array([_odds_of_later(hit, place, greatest, weights) for place, hit in enumerate(first)])
-    of_later += weights.lateness * _lateness(at) + weights.asked_share * words.asked_share
+    lateness = np.empty(len(at))  # the place of each hit in the order of time, in [0, 1]
+    lateness[np.argsort(at, kind="stable")] = np.arange(len(at)) / max(1, len(at) - 1)
+    of_later += weights.lateness * lateness + weights.asked_share * words.asked_share
     odds: Numbers = intercept + of_earlier[:, None] + of_later + of_pairs
     return odds
 
@@ -282,13 +285,6 @@ def _odds_of_later(hit: Hit, place: int, greatest: float, weights: Features) -> 
         + weights.later_own * hit.own
         + weights.later_unreal * hit.unreal
     )
-
-
-def _lateness(at: Instants) -> Numbers:
-    """The place of each hit in the order of time, in [0, 1]."""
-    lateness = np.empty(len(at))
-    lateness[np.argsort(at, kind="stable")] = np.arange(len(at)) / max(1, len(at) - 1)
-    return lateness
 
 
 class _Words(NamedTuple):

@@ -19,8 +19,10 @@ from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.changes import (
     LEAST_CHANGE,
     LEAST_SHARE,
+    LIKELY,
     MOST_READ,
     SAID,
+    SAID_BESIDE,
     Change,
     Hit,
     Whose,
@@ -60,11 +62,15 @@ class Comparison(NamedTuple):
     def held_before(self) -> dict[Key, Key]:
         """By each hit that tells what no longer holds, the later one that most likely tells what does instead.
 
-        Only a question about what is so, now or formerly, says what of it no longer holds.
+        Only a question about what is so, now or formerly, says what of it no longer holds. Of the hit that answers
+        it best less is asked for: what only stands beside it may be of something else.
         """
-        said = sorted(change for change in self.changes if self.of_now and change.probability >= SAID)
-        likeliest = {change.earlier: change for change in sorted(said, key=lambda change: change.probability)}
-        return {self.keys[change.earlier]: self.keys[change.later] for change in likeliest.values()}
+        held: dict[Key, Key] = {}
+        for change in sorted(self.changes, key=lambda each: each.probability):
+            answers_best = change.earlier <= (change.later == 0)
+            if self.of_now and change.probability >= (SAID if answers_best else SAID_BESIDE):
+                held[self.keys[change.earlier]] = self.keys[change.later]
+        return held
 
     def without(self, pairs: Collection[tuple[str, str]]) -> Comparison:
         """The same without changes from one memory to another, by ids, that the citizen says are none."""
@@ -108,7 +114,7 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
             if len(hits) >= MOST_READ:
                 break
     giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
-    of_now = question.tense in (Tense.PRESENT, Tense.FORMER) and not question.wishes
+    of_now = question.tense is not Tense.EVENT and not question.wishes
     return Comparison(keys, find_changes(hits, stems(question.text, language)), giving, of_now=of_now)
 
 
@@ -168,18 +174,19 @@ def _voice(key: Key, told: Told) -> Whose:
 def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: bool) -> list[int]:
     """The places of the hits, which come best first, in the order that a question of this tense asks for.
 
-    Present: within the focus a later hit stands above the earlier one whose subject it tells of; with `raising`,
-    one from below takes the place of the hit in focus that has least to do with a change, unless the last one
-    there gives what is asked for. Formerly: the earlier one stands above the later one. All others keep
-    their order, and so do the hits of a question about an event: that happened once.
+    Present, and where something is to be done: within the focus a later hit stands above the earlier one whose
+    subject it tells of; with `raising`, one from below takes the place of the hit in focus that has least to do
+    with a change, unless the last one there gives what is asked for. Formerly: the earlier one stands above the
+    later one. The hits of a question about an event keep their order: that happened once.
     """
-    changes = comparison.changes
+    # "Book me a seat" asks for nothing that holds now; only what surely changed counts there.
+    changes = [each for each in comparison.changes if tense or each.probability >= LIKELY]
     places = list(range(len(comparison.keys)))
-    if tense in (None, Tense.EVENT) or not changes:
+    if tense is Tense.EVENT or not changes:
         return places
     likeliest = max(LEAST_CHANGE, max(change.probability for change in changes))
     shares = {(change.earlier, change.later): change.probability / likeliest for change in changes}
-    if tense is not Tense.PRESENT:
+    if tense is Tense.FORMER:
         later_ones = {(later, earlier): share for (earlier, later), share in shares.items()}
         return _with_head(places, _rearranged(places[:FOCUS_OF_PAST], later_ones, REORDERED_PAST))
     raising = raising and FOCUS - 1 not in comparison.giving

@@ -56,12 +56,9 @@ def _fit(memory: Candidate, event: Event, event_stems: frozenset[str]) -> float:
         return 0.0
     share = len(event_stems & stems(text)) / len(event_stems) if event_stems else 0.0
     own = (memory.get("speaker") or "").lower() in ASKING
-    birthday = event.birthday and own and _tells_of_birthday(text)
+    says_birthday = (language.events["birthday"].search(text[:MOST_READ]) for language in languages())
+    birthday = event.birthday and own and any(says_birthday)
     return (memory.likeness or 0.0) + SHARE * share + OWN * own + BIRTHDAY * birthday
-
-
-def _tells_of_birthday(text: str) -> bool:
-    return any(language.events["birthday"].search(text[:MOST_READ]) for language in languages())
 
 
 def _day(memory: Candidate, zone: tzinfo) -> datetime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.mind.stream_note import Shown
@@ -107,8 +107,4 @@ def find_causes(known: Mapping[Cause, bool], difference: Difference) -> tuple[Ca
     """Why there is a difference: the causes that there are, else `unknown`; none without a difference."""
     if difference.is_none and not difference.only_now:
         return ()
-    return tuple(_true(known)) or ("unknown",)
-
-
-def _true(known: Mapping[Cause, bool]) -> Iterator[Cause]:
-    return (cause for cause, holds in known.items() if holds)
+    return tuple(cause for cause, holds in known.items() if holds) or ("unknown",)

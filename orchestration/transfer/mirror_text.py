@@ -156,15 +156,14 @@ def render_atom(atom: Atom, words: str, links: Sequence[ShownLink], more: int) -
     if atom.text:
         parts.append(guard(atom.text))
     if links:
-        lines = [f"- {link.relation_type} → [{_link_words(link.label)}]({link.address})" for link in links]
+        lines = [LINKS_MARK, ""]
+        for link in links:
+            label = re.sub(r"([\\\[\]<>`*_])", r"\\\1", link.label)
+            lines.append(f"- {link.relation_type} → [{label}]({link.address})")
         if more:
             lines.append(f"- and {more:,} more")
-        parts.append("\n".join([LINKS_MARK, "", *lines]))
+        parts.append("\n".join(lines))
     return "\n\n".join((*parts, RULE)) + "\n"
-
-
-def _link_words(label: str) -> str:
-    return re.sub(r"([\\\[\]<>`*_])", r"\\\1", label)
 
 
 def parse_file(text: str) -> ParsedFile:

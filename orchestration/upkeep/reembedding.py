@@ -204,13 +204,15 @@ async def _embed(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -
     contents = [group[0].content for group in groups]
     vectors = await run.embedder.embed_texts(list(map(records.embedded_text, contents)))
     return [
-        (group, {"embedding": vector or None, "emotion": _emotion_vector(group[0])})
+        (
+            group,
+            {
+                "embedding": vector or None,
+                "emotion": records.felt_trace(group[0].content, group[0].id, group[0].version),
+            },
+        )
         for group, vector in zip(groups, vectors, strict=True)
     ]
-
-
-def _emotion_vector(record: UntracedRecord) -> list[float] | None:
-    return records.felt_trace(record.content, record.id, record.version)
 
 
 async def _switch(run: Reembedding, graph: Graph) -> None:

@@ -86,6 +86,15 @@ async def test_a_turn_that_asks_and_tells_tells(deps: Deps, fresh_citizen: str) 
     assert told(stream) == [text]
 
 
+async def test_a_turn_that_asks_and_tells_does_not_answer_the_same_question(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    text, prefers = "I want a book for the train. What would you suggest?", "I like short books about the sea."
+    await hear(deps, fresh_citizen, ("user", prefers), ("user", text))
+    assert told(await ask(deps, fresh_citizen, text)) == [prefers]
+    assert text in told(await ask(deps, fresh_citizen, "Where do I want to read the book?"))
+
+
 async def test_who_asks_what_was_asked_finds_it(deps: Deps, fresh_citizen: str) -> None:
     await hear(deps, fresh_citizen, ("user", OVEN), ("user", "How old is my oven?"))
     assert told(await ask(deps, fresh_citizen, "What did I ask about the oven?"))[0] == "How old is my oven?"

@@ -153,7 +153,8 @@ class ConsolidationJob(Job):
         window = await _read_window(context, page)
         broken = frozenset(each.id for each in window.made.values() if _is_broken(each))
         commands, beside, shown = await _plan_changes(context, window, broken)
-        step = len(page) if context.is_dry_run else _step(len(page))
+        # A third of a page is seen twice, so that no cluster is cut at its end.
+        step = len(page) if context.is_dry_run else max(1, 2 * len(page) // 3)
         changed = position.changed or bool(commands and not context.is_dry_run)
         following: str | None = _Position(position.number, page[step - 1].place, changed).text()
         if len(page) == len(read) < store.MEMORIES_A_PAGE and (context.is_dry_run or not commands):
@@ -169,11 +170,6 @@ class ConsolidationJob(Job):
         if gone:
             await erasure.erase_memories(context.graph, gone)
         return len(gone)
-
-
-def _step(rows: int) -> int:
-    """How many rows the next page begins later: a third is seen twice, so that no cluster is cut at its end."""
-    return max(1, 2 * rows // 3)
 
 
 def _bounded(page: Sequence[store.PageRow]) -> list[store.PageRow]:

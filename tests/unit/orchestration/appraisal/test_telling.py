@@ -43,6 +43,13 @@ GIVEN = ("My oven is from 2009.", "How old is my oven?")
         "Welcher Tanz war es, den meine Mutter beim Fest im Heim getanzt hat?",
         "Esse ich Fleisch?",
         "Is the gate code 4410?",
+        "Can you list my trips in order? Mention only five items.",
+        "How tall is Ben? Please answer with the number only.",
+        "In which order did I bring up my trips, in order (mention 9 items in order)?",
+        "How long did it take me to learn the cello after I started working on scales?",
+        "What number did I mention before we started discussing the garden?",
+        "Which versions of the tools did I say I was using?",
+        "Welche Reisen habe ich gemacht, nachdem ich umgezogen bin? Nenne nur drei.",
     ],
 )
 def test_a_turn_that_only_asks_is_a_question(text: str) -> None:

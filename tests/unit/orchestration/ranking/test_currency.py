@@ -66,8 +66,10 @@ def test_for_the_past_the_earlier_one_stands_above() -> None:
     assert order_by_currency(compared_hits(turned), Tense.FORMER, raising=True)[:2] == [1, 0]
 
 
-def test_a_question_that_asks_for_no_time_keeps_its_order() -> None:
-    assert orders(None) == [0, 1, 2]
+@pytest.mark.parametrize(("likely", "order"), [(0.9, [1, 0]), (0.1, [0, 1])])
+def test_where_something_is_to_be_done_only_a_likely_change_counts(likely: float, order: list[int]) -> None:
+    comparison = Comparison([key(name) for name in "ab"], [Change(0, 1, likely)])
+    assert order_by_currency(comparison, None, raising=True) == order
 
 
 def test_what_somebody_else_says_is_no_change_of_mine() -> None:
@@ -107,6 +109,20 @@ def test_nothing_is_raised_where_the_last_in_focus_gives_what_is_asked_for() -> 
     keys = [key(str(place)) for place in range(10)]
     comparison = Comparison(keys, [Change(0, 7, 0.4)], giving={FOCUS - 1})
     assert order_by_currency(comparison, Tense.PRESENT, raising=True)[:FOCUS] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("change", "is_shown"),
+    [
+        (Change(0, 2, 0.4), True),
+        (Change(1, 0, 0.4), True),
+        (Change(1, 2, 0.4), False),
+        (Change(1, 2, 0.7), True),
+        (Change(0, 1, 0.3), False),
+    ],
+)
+def test_of_what_answers_best_a_less_likely_change_is_shown(change: Change, is_shown: bool) -> None:
+    assert bool(Comparison([key(name) for name in "abc"], [change]).held_before()) == is_shown
 
 
 def test_the_change_shown_is_the_likeliest_of_each_hit() -> None:
