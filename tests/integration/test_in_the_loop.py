@@ -117,10 +117,10 @@ async def test_an_edited_question_that_tells_is_found(deps: Deps, fresh_citizen:
 
 
 async def test_the_running_message_is_never_its_own_answer(deps: Deps, fresh_citizen: str) -> None:
-    text = "Tom drinks his tea with milk. Does he like cake?"
+    text = "Tom drinks his tea with milk, tell me whether he likes cake."
     await hear(deps, fresh_citizen, ("user", "Tom likes apple cake."), talk="before")
     await hear(deps, fresh_citizen, ("user", text))
-    assert text in told(await ask(deps, fresh_citizen, "Does Tom drink tea with milk, and does he like cake?"))
+    assert text in told(await ask(deps, fresh_citizen, text))
     assert text not in told(await ask(deps, fresh_citizen, text, conversation="talk"))
     assert text in told(await ask(deps, fresh_citizen, text, conversation="before"))
 
