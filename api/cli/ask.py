@@ -27,6 +27,7 @@ OPTIONS: Final = {
     "rerank": "--rerank",
     "prefer": "--prefer",
     "conversation": "--conversation",
+    "message_id": "--message-id",
     "max_tokens": "--max-tokens",
     "parts": "--part",
 }
@@ -76,6 +77,9 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     conversation: Annotated[
         str | None, typer.Option(metavar="ID", help="The running conversation, whose message asks this.")
     ] = None,
+    message_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="The message of it that asks this, and is not returned.")
+    ] = None,
     max_tokens: options.MaxTokens = None,
     explain: options.Explain = False,
     compact: Annotated[
@@ -107,6 +111,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "rerank": rerank,
         "prefer": prefer,
         "conversation": conversation,
+        "message_id": message_id,
         "max_tokens": max_tokens,
         "form": "references" if references else "compact" if compact else None,
         "parts": part,

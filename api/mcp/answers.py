@@ -13,7 +13,7 @@ from orchestration.assembly.excerpt import cut_to_room
 from schemas.base import Frozen
 from schemas.commands import Consequence, WriteReceipt
 from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
-from schemas.mind.feedback import FeedbackRecord
+from schemas.mind.feedback import FeedbackRecord, NotChanged
 from schemas.mind.identity import AttachedRule, Identity
 from schemas.mind.situation import Situation
 from schemas.mind.state import CitizenState
@@ -250,10 +250,11 @@ class FeedbackValues(Frozen):
     feedback_id: str
     used: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    not_changed: tuple[NotChanged, ...] = ()
 
     @classmethod
     def of(cls, told: FeedbackRecord) -> FeedbackValues:
-        return cls(feedback_id=told.feedback_id, used=told.used, wrong=told.wrong)
+        return cls(**told.model_dump(include=set(cls.model_fields)))
 
 
 class StateValues(Noticed):

@@ -25,7 +25,7 @@ from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, Prefer, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState, Severity
-from schemas.mind.feedback import MemoryIds
+from schemas.mind.feedback import MemoryIds, NotChanged
 from schemas.mind.situation import MAX_SITUATION_TOKENS, MOST_STIMULI
 from schemas.temporal import KnownMoment, Moment
 
@@ -249,12 +249,14 @@ class HearArguments(Arguments):
 class FeedbackArguments(Arguments):
     citizen_id: CitizenArgument
     query: Annotated[
-        Text,
+        Annotated[Text, AfterValidator(check_not_blank)] | None,
         Field(min_length=1, max_length=20_000, description="The question, as it was recalled with."),
-        AfterValidator(check_not_blank),
-    ]
+    ] = None
     used: Annotated[MemoryIds, Field(description="Ids of the recalled memories that answered it.")] = ()
     wrong: Annotated[MemoryIds, Field(description="Ids of those that were wrong for it.")] = ()
+    not_changed: Annotated[
+        tuple[NotChanged, ...], Field(description="Pairs told as a change, `earlier` and `later`, that are none.")
+    ] = ()
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
 

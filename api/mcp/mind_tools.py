@@ -35,9 +35,7 @@ async def identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnsw
 
 
 async def feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
-    told = await client.tell_feedback(
-        given.citizen_id, query=given.query, used=given.used, wrong=given.wrong, **times_of(given)
-    )
+    told = await client.tell_feedback(given.citizen_id, **fields_of(given, "citizen_id"))
     return ToolAnswer(f"kept as {told.feedback_id}", answers.FeedbackValues.of(told))
 
 
@@ -138,7 +136,7 @@ MIND_TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "feedback",
         "Say what helped",
-        "Say which recalled memories answered a question, and which were wrong: later answers go by it.",
+        "Say which memories answered a question, which were wrong, what did not change: later answers go by it.",
         FeedbackArguments,
         answers.FeedbackValues,
         feedback,

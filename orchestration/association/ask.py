@@ -89,7 +89,9 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     question = await _look_up(request, deps, now)
     anchor_results, pool_results = await asyncio.gather(_search_words(question), _draw_pools(question))
     query = _query_terms(question, anchor_results)
-    hits = [hit for result in anchor_results for hit in _anchor_hits(result)]
+    hits: list[Hit] = []
+    for result in anchor_results:
+        hits += map(Hit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to))
     drawn = scoring.score_words(_pool_hits(pool_results), _with_searched_words(query, question))
     hits += [hit for hit in drawn if hit.words]
     anchors = scoring.rank_anchors(scoring.score_words(hits, query))
@@ -260,10 +262,6 @@ def _scorer(question: _Question, harvested: Harvest) -> Callable[[Hit], Associat
         return scoring.associate_hit(hit, harvested, added)
 
     return associated
-
-
-def _anchor_hits(result: QueryResult) -> list[Hit]:
-    return list(map(Hit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to)))
 
 
 def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:

@@ -131,14 +131,10 @@ def _answers(
     for key, place in zip(memories, numbers, strict=True):
         versions[place].append(key)
     for asking, answering in following:
-        if asking >= 0 and answering >= 0 and _is_asking(versions[asking], memories):
+        if asking >= 0 and answering >= 0 and any(_asks(memories[key]) for key in versions[asking]):
             question_relevance = max(relevance[key] for key in versions[asking])
             for key in versions[answering]:
                 yield key, question_relevance
-
-
-def _is_asking(keys: Iterable[Key], memories: Mapping[Key, Candidate]) -> bool:
-    return any(_asks(memories[key]) for key in keys)
 
 
 def _asks(memory: Candidate) -> bool:

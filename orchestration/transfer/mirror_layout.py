@@ -251,13 +251,11 @@ def render_bundle(plan: Plan, bundle: Bundle, citizen_id: str, atoms: Mapping[st
     """The bytes of a file. A memory that is missing from `atoms`, because it was erased meanwhile, is left out."""
     held = [(key, atoms[key.id]) for key in bundle.atoms if key.id in atoms]
     parts = [render_head(bundle, citizen_id, summary([atom for _, atom in held]))]
-    parts += [render_atom(_with_made_tags(atom, key), key.label, *plan.shown_links(key.id)) for key, atom in held]
+    for key, atom in held:
+        made_tags = {"made_tags": key.made_tags} if key.made_tags else {}
+        whole = atom._replace(fields={**atom.fields, **made_tags})
+        parts.append(render_atom(whole, key.label, *plan.shown_links(key.id)))
     return "\n".join(parts).encode("utf-8", "replace")
-
-
-def _with_made_tags(atom: Atom, key: AtomKey) -> Atom:
-    """The atom with the tags that upkeep made, which lie beside its record."""
-    return atom._replace(fields={**atom.fields, "made_tags": key.made_tags}) if key.made_tags else atom
 
 
 def summary(atoms: Sequence[Atom]) -> dict[str, object]:

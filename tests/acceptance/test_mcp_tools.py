@@ -121,6 +121,9 @@ async def test_every_tool_can_be_offered_and_works(tmp_path: Path) -> None:
         assert text_of(await called(client, "resolve", id=ids[0], resolution_state="blocked")).startswith(
             "blocked"
         )
+        no_change = [{"earlier": ids[0], "later": ids[1]}]
+        told = (await called(client, "feedback", not_changed=no_change)).structured_content
+        assert (told["not_changed"], told["used"]) == (no_change, [])
         await called(client, "resolve", id=ids[0])
         await called(client, "undo", id=ids[0])
         await called(client, "retract", id=ids[1])
