@@ -72,9 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{f'{sum(quiet)}/{len(quiet)}':>10}"
         )
     for row in rows if options.wrong else ():
-        labelled, read = {tuple(link) for link in row["links"]}, read_links(row["text"], row["language"])
-        if labelled != read:
-            print(f"{row['id']} {sorted(labelled)}, read {sorted(read)}: {row['text']}")
+        expected, found = {tuple(link) for link in row["links"]}, read_links(row["text"], row["language"])
+        if expected != found:
+            print(f"{row['id']} {sorted(expected)}, read {sorted(found)}: {row['text']}")
     return int(precision < ENOUGH)
 
 

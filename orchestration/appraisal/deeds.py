@@ -1,7 +1,7 @@
 """Reads who did what to whom in plain words: "Ingrid praised Tom, but criticised Lena" (000, 002). Pure.
 
-Only what is told as done is read, between two names or the writer: nothing that is denied, asked, supposed, wished,
-guessed or dreamt. The verbs of each language stand in `[deeds]` of its file; a graph adds its own types.
+Only what is told as done is read, between two names or the writer: nothing that is denied, asked, supposed,
+wished, guessed or dreamt. The verbs of each language stand in `[deeds]` of its file; a graph adds its own types.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def read_deeds(
 ) -> list[Deed]:
     """What a text tells as done, each once, in its order. The time is linear in what is read of the text.
 
-    `names`: what each name stands for, by its comparable form. `writer`: who "I" is. `types`: of links of the graph,
-    read beside those of the language where the text has their words: "Ingrid mentors Tom" for `MENTORS`.
+    `names`: what each name stands for, by its comparable form. `writer`: who "I" is. `types`: of links of the
+    graph, read beside those of the language where the text has their words: "Ingrid mentors Tom" for `MENTORS`.
     `otherwise`: the language of a text that has no frequent word.
     """
     language = language_with(language_of(text, otherwise))
@@ -80,6 +80,7 @@ class _Reader:
     def __init__(self, sentence: Sentence, language: Language, names: Mapping[str, End], writer: End) -> None:
         self.sentence, self.language, self.words = sentence, language, language.words
         self.texts = [token.text for token in sentence.tokens]
+        self.left_out = _Named(0, 0, writer, "subject")
         self.starts: dict[int, _Named] = {}
         self.stops: dict[int, _Named] = {}
         self.subjects: _Ends = ()
@@ -105,7 +106,7 @@ class _Reader:
     def deeds(self, verbs: Mapping[tuple[str, ...], str]) -> list[Deed]:
         """The deeds of the sentence. `verbs`: the types of the graph by the stems of their words."""
         deeds: list[Deed] = []
-        if len(self.starts) < 2:
+        if not self.starts:
             return deeds
         asked, words = asked_from(self.sentence, self.language), self.words
         doubtful = words["supposing"] | words["doubts"] | words["unreal"]
@@ -137,9 +138,11 @@ class _Reader:
         words, place = self.words, hit.start
         while place > 0 and place not in self.stops and self._is_between(self.texts[place - 1]):
             place -= 1
-        between = {*self.texts[place : hit.start]}
+        between, verb = {*self.texts[place : hit.start]}, self.texts[hit.start]
         before = self._before(place)
-        is_passive = not between.isdisjoint(words["passive"]) and not self.texts[hit.start].endswith("ing")
+        if {*self.texts[:place]} <= words["polite"] | words["joins"] | {","} and not verb.endswith(("s", "ing")):
+            before = [self.left_out]  # "asked Tom for help": the writer left out the "I"
+        is_passive = not between.isdisjoint(words["passive"]) and not verb.endswith("ing")
         if is_passive or self.texts[hit.end : hit.end + 1] == ["by"]:
             self.subjects = before
             return self._agents(hit), before
@@ -151,7 +154,9 @@ class _Reader:
     def _is_between(self, text: str) -> bool:
         """Whether a word may stand between who does something and the verb, without a change of what it says."""
         words = self.words
-        return text in words["between"] or (text.endswith("ly") and text not in words["doubts"] | words["negations"])
+        return text in words["between"] or (
+            text.endswith("ly") and text not in words["doubts"] | words["negations"]
+        )
 
     def _is_done(self, hit: Hit, between: set[str], doer: _Named) -> bool:
         """Whether the form of the verb tells a deed: "asked", "has been asking", "used to ask", not "to ask"."""
@@ -161,7 +166,8 @@ class _Reader:
         is_inflected = hit.entry.kind != "own" or verb.endswith(("s", "ed"))
         if is_inflected and verb not in words["bare"]:
             return "to" not in between
-        return not between.isdisjoint(words["of_old"]) or (doer.case == "subject" and "to" not in between)
+        is_own = doer.case == "subject" and doer.stop > 0 and "to" not in between
+        return is_own or not between.isdisjoint(words["of_old"])
 
     def _before(self, place: int) -> _Ends:
         """Who stands before `place` as the one who does something."""
@@ -260,30 +266,20 @@ class _Reader:
         is_turned = hit.start == 0 or (start == 0 and self.texts[0] in words["turned_before"])
         if is_turned or said & (words["negations"] | words["no_names"]):
             return _NONE
-        agents: list[_Ends] = []
-        free: list[_Ends] = []
-        for group in self._groups(start, stop):
-            lead = self.texts[self._led(group[0].start) - 1] if group[0].start else ""
-            if lead in words["agent"]:
-                agents.append(group)
-            elif lead not in words["prepositions"]:
-                free.append(group)
+        agents, free = self._groups(start, stop)
         if said & words["passive"]:
             return (agents[0], free[0]) if agents and free else _NONE
         is_end = hit.end == stop and said.isdisjoint(words["turned_before"])
         if len(free) == 1 and (hit.start == start or is_end) and self.texts[start - 1] in words["joins"] | {","}:
             free.insert(0, self.subjects)
-        if len(free) != 2:
+        if len(free) != 2 or not free[0]:
             return _NONE
         doers, others = free
-        if doers and (doers[0].case or others[0].case or self._is_object(doers[0])):
-            is_other = doers[0].case == "object" or others[0].case == "subject" or self._is_object(doers[0])
-            doers, others = (others, doers) if is_other else free
+        before = self.texts[doers[0].start - 1] if doers[0].start else ""
+        if doers[0].case == "object" or others[0].case == "subject" or before in words["turned_objects"]:
+            doers, others = others, doers
         self.subjects = doers
         return doers, others
-
-    def _is_object(self, found: _Named) -> bool:
-        return found.start > 0 and self.texts[found.start - 1] in self.words["turned_objects"]
 
     def _clause(self, hit: Hit) -> tuple[int, int]:
         start, stop = hit.start, hit.end
@@ -303,17 +299,22 @@ class _Reader:
             place += 1
         return place
 
-    def _groups(self, start: int, stop: int) -> list[_Ends]:
-        """The ends of a clause, those that "und" joins together."""
-        groups: list[list[_Named]] = []
+    def _groups(self, start: int, stop: int) -> tuple[list[_Ends], list[_Ends]]:
+        """The ends of a clause, those that "und" joins together: those after "von", and those after no preposition."""
+        agents: list[_Ends] = []
+        free: list[_Ends] = []
+        last: list[_Named] = []
         for place in range(start, stop):
-            found = self.starts.get(place)
+            found, led = self.starts.get(place), self._led(place)
             if found is None:
                 continue
-            led = self._led(place)
-            is_joined = groups and self.texts[led - 1] in self.words["pairs"] and groups[-1][-1].stop == led - 1
-            if is_joined:
-                groups[-1].append(found)
-            else:
-                groups.append([found])
-        return list(groups)
+            lead = self.texts[led - 1] if led else ""
+            if last and lead in self.words["pairs"] and last[-1].stop == led - 1:
+                last.append(found)
+                continue
+            last = [found]
+            if lead in self.words["agent"]:
+                agents.append(last)
+            elif lead not in self.words["prepositions"]:
+                free.append(last)
+        return agents, free
