@@ -6,13 +6,11 @@ wished, guessed or dreamt. The verbs of each language stand in `[deeds]` of its 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.context import asked_from
-from orchestration.appraisal.languages import CODES, Entry, Language
-from orchestration.appraisal.languages import language as language_with
-from orchestration.appraisal.name_data import language_of
+from orchestration.appraisal.languages import Entry, Language
 from orchestration.appraisal.names import MOST_WORDS, Kind
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from substrate.text import STOP_WORDS, name_key, stem
@@ -22,7 +20,7 @@ HEARD: Final = 0.5
 """How sure a deed is that the writer tells, and one that somebody told the writer."""
 _SIGHT: Final = 3
 """So many words after a verb "by" may follow."""
-_PEOPLE: Final = frozenset((Kind.PERSON.value, "Self"))
+_NO_THINGS: Final = (Kind.PERSON.value, "Self")
 
 
 class End(NamedTuple):
@@ -50,20 +48,17 @@ class _Named(NamedTuple):
     case: str = ""
 
 
-type _Ends = Sequence[_Named]
-_NONE: Final[tuple[_Ends, _Ends]] = ((), ())
+type _Ends = list[_Named]
 
 
 def read_deeds(
-    text: str, names: Mapping[str, End], writer: End, types: Collection[str] = (), *, otherwise: str = CODES[0]
+    text: str, names: Mapping[str, End], writer: End, language: Language, types: Collection[str] = ()
 ) -> list[Deed]:
     """What a text tells as done, each once, in its order. The time is linear in what is read of the text.
 
     `names`: what each name stands for, by its comparable form. `writer`: who "I" is. `types`: of links of the
     graph, read beside those of the language where the text has their words: "Ingrid mentors Tom" for `MENTORS`.
-    `otherwise`: the language of a text that has no frequent word.
     """
-    language = language_with(language_of(text, otherwise))
     verbs = {tuple(map(stem, name.lower().split("_"))): name for name in types}
     deeds: dict[tuple[str, str, str], Deed] = {}
     for sentence in sentences(text, language, language.deeds):
@@ -75,15 +70,17 @@ def read_deeds(
 
 
 class _Reader:
-    """Reads one sentence from left to right. `subjects`: who did the last deed; `taken`: to whom one was done."""
+    """Reads one sentence from left to right. `doers`: of the last deed, or with whom the sentence begins; `taken`:
+    where those stand to whom something was done.
+    """
 
     def __init__(self, sentence: Sentence, language: Language, names: Mapping[str, End], writer: End) -> None:
         self.sentence, self.language, self.words = sentence, language, language.words
         self.texts = [token.text for token in sentence.tokens]
+        self.leads = self.words["leads"] | self.words["people"]
         self.left_out = _Named(0, 0, writer, "subject")
         self.starts: dict[int, _Named] = {}
         self.stops: dict[int, _Named] = {}
-        self.subjects: _Ends = ()
         self.taken: set[int] = set()
         place = 0
         while place < len(self.texts):
@@ -91,6 +88,9 @@ class _Reader:
             if found is not None:
                 self.starts[found.start] = self.stops[found.stop] = found
             place = place + 1 if found is None else found.stop
+        begin = min(self.starts, default=0)
+        is_first = self._opens(self._led(begin)) and begin in self.starts
+        self.doers: _Ends = self._group(self.starts[begin].stop) if is_first else []
 
     def _end_at(self, place: int, names: Mapping[str, End], writer: End) -> _Named | None:
         text = self.texts[place]
@@ -103,101 +103,103 @@ class _Reader:
                 return _Named(place, place + size, names[key])
         return None
 
+    def _opens(self, place: int) -> bool:
+        """Whether nothing that counts stands before `place` in the sentence."""
+        words, before = self.words, {*self.texts[:place]} - {","}
+        return before <= (words["polite"] | words["joins"] | words["skipped"]) - words["negations"]
+
     def deeds(self, verbs: Mapping[tuple[str, ...], str]) -> list[Deed]:
         """The deeds of the sentence. `verbs`: the types of the graph by the stems of their words."""
         deeds: list[Deed] = []
         if not self.starts:
             return deeds
-        asked, words = asked_from(self.sentence, self.language), self.words
-        doubtful = words["supposing"] | words["doubts"] | words["unreal"]
-        read = self._in_order if self.language.names_have_capitals else self._in_clause
-        for hit in self._hits(verbs):
-            before = {*self.texts[: hit.start]}
-            if hit.start >= asked or before & doubtful:
-                continue
-            sure = HEARD if before & words["heard"] else TOLD
-            sources, targets = read(hit)
-            for target in targets:
-                if not (hit.entry.kind == "things" and target.end.kind in _PEOPLE):
-                    deeds += [Deed(one.end.id, hit.entry.value, target.end.id, sure) for one in sources]
-        return deeds
-
-    def _hits(self, verbs: Mapping[tuple[str, ...], str]) -> list[Hit]:
-        """The verbs of the sentence, from left to right."""
         hits = {hit.start: hit for hit in self.sentence.hits}
         stems = list(map(stem, self.texts)) if verbs else []
         for place in range(len(stems)):
             for verb, name in verbs.items():
                 if tuple(stems[place : place + len(verb)]) == verb:
-                    entry = Entry("own", name, 0, None, len(verb), frozenset())
-                    hits.setdefault(place, Hit(entry, place, place + len(verb)))
-        return sorted(hits.values(), key=lambda hit: hit.start)
+                    own = Entry("own", name, 0, None, len(verb), frozenset())
+                    hits.setdefault(place, Hit(own, place, place + len(verb)))
+        for place in sorted(hits):
+            if self._is_told(place):
+                deeds += self._deeds_of(hits[place])
+        return deeds
+
+    def _is_told(self, place: int) -> bool:
+        words, before = self.words, {*self.texts[:place]}
+        doubtful = words["supposing"] | words["doubts"] | words["unreal"]
+        return place < asked_from(self.sentence, self.language) and not before & doubtful
+
+    def _deeds_of(self, hit: Hit) -> list[Deed]:
+        """The deeds that one verb tells."""
+        read = self._in_order if self.language.names_have_capitals else self._in_clause
+        doers, others = read(hit)
+        sure = HEARD if {*self.texts[: hit.start]} & self.words["heard"] else TOLD
+        deeds: list[Deed] = []
+        for other in others:
+            if hit.entry.kind != "things" or other.end.kind not in _NO_THINGS:
+                deeds += [Deed(doer.end.id, hit.entry.value, other.end.id, sure) for doer in doers]
+        return deeds
 
     def _in_order(self, hit: Hit) -> tuple[_Ends, _Ends]:
         """Who did it and to whom, where the order of words says so: the doer stands before the verb."""
         words, place = self.words, hit.start
-        while place > 0 and place not in self.stops and self._is_between(self.texts[place - 1]):
+        while place > 0 and place not in self.stops and self._may_part(self.texts[place - 1]):
             place -= 1
         between, verb = {*self.texts[place : hit.start]}, self.texts[hit.start]
-        before = self._before(place)
-        if {*self.texts[:place]} <= words["polite"] | words["joins"] | {","} and not verb.endswith(("s", "ing")):
-            before = [self.left_out]  # "asked Tom for help": the writer left out the "I"
-        is_passive = not between.isdisjoint(words["passive"]) and not verb.endswith("ing")
-        if is_passive or self.texts[hit.end : hit.end + 1] == ["by"]:
-            self.subjects = before
-            return self._agents(hit), before
-        if not before or not self._is_done(hit, between, before[0]):
-            return _NONE
-        self.subjects = before
-        return before, self._after(hit)
+        doers = self._before(place)
+        if self._opens(place) and not verb.endswith(("s", "ing")):
+            doers = [self.left_out]  # "asked Tom for help": the writer left out the "I"
+        helped = not between.isdisjoint(words["auxiliaries"])
+        if (helped and not verb.endswith("ing")) or {*self.texts[hit.end : hit.end + 1]} & words["agent"]:
+            self.doers = doers
+            agents = [
+                at for at in range(hit.end, min(hit.end + _SIGHT, len(self.texts))) if self.texts[at] == "by"
+            ]
+            return self._objects(agents[0] + 1) if agents else [], doers
+        if not doers or not self._is_done(hit, between, doers[0]):
+            return [], []
+        self.doers = doers
+        inside = [found for start, found in self.starts.items() if hit.start < start < hit.end]
+        others = self._objects(hit.end)
+        self.taken |= {found.start for found in others}
+        if not inside:
+            return doers, others
+        return doers, [] if others and self.texts[hit.end - 1] in words["infinitive"] else inside  # "told Tom off"
 
-    def _is_between(self, text: str) -> bool:
-        """Whether a word may stand between who does something and the verb, without a change of what it says."""
-        words = self.words
-        return text in words["between"] or (
-            text.endswith("ly") and text not in words["doubts"] | words["negations"]
-        )
+    def _may_part(self, text: str) -> bool:
+        """Whether a word may stand between a doer and the verb without a change of what is said."""
+        denied = self.words["doubts"] | self.words["negations"]
+        return text in self.words["between"] or (text.endswith("ly") and text not in denied)
 
     def _is_done(self, hit: Hit, between: set[str], doer: _Named) -> bool:
         """Whether the form of the verb tells a deed: "asked", "has been asking", "used to ask", not "to ask"."""
-        words, verb = self.words, self.texts[hit.start]
+        verb = self.texts[hit.start]
         if verb.endswith("ing"):
-            return not between.isdisjoint(words["going_on"])
-        is_inflected = hit.entry.kind != "own" or verb.endswith(("s", "ed"))
-        if is_inflected and verb not in words["bare"]:
-            return "to" not in between
-        is_own = doer.case == "subject" and doer.stop > 0 and "to" not in between
-        return is_own or not between.isdisjoint(words["of_old"])
+            return not between.isdisjoint(self.words["auxiliaries"])
+        is_bare = verb in self.words["bare"] or (hit.entry.kind == "own" and not verb.endswith(("s", "ed")))
+        is_own = doer.case == "subject" and doer.stop > 0
+        is_finite = between.isdisjoint(self.words["infinitive"]) and (is_own or not is_bare)
+        return is_finite or not between.isdisjoint(self.words["of_old"])
 
     def _before(self, place: int) -> _Ends:
         """Who stands before `place` as the one who does something."""
         words, text = self.words, self.texts[place - 1] if place else ""
         if text in words["who"]:
-            return self._group(place - 2 if self.texts[place - 2] == "," else place - 1)
-        if text == "," and "," in self.texts[: place - 1]:
-            opening = max(at for at in range(place - 1) if self.texts[at] == ",")
-            aside = self._group(opening)
-            return aside if aside and self.sentence.begins_clause(self._led(aside[0].start)) else ()
+            return self._group(place - 1 - (self.texts[place - 2] == ","))
+        if text == "," and "," in self.texts[: place - 1]:  # "Jonas, my flatmate, asked"
+            aside = self._group(max(at for at in range(place - 1) if self.texts[at] == ","))
+            return aside if aside and self.sentence.begins_clause(self._led(aside[0].start)) else []
         if text in words["joins"] | words["clause_breaks"]:
-            return self._same_as_before(place - 1)
+            since = self.doers[-1].stop if self.doers else 0
+            others = words["others"] | words["people"] | words["own_subjects"]
+            comes_in = any(at in self.starts and at not in self.taken for at in range(since, place))
+            return [] if comes_in or {*self.texts[since:place]} & others else self.doers
         group = self._group(place)
         led = self._led(group[0].start) if group else 0
         if led and self.texts[led - 1] in words["prepositions"] | words["turned_before"]:
-            return ()
-        return () if {*self.texts[max(0, led - 2) : led]} & words["negations"] else group
-
-    def _same_as_before(self, place: int) -> _Ends:
-        """Who did the last deed, or begins the sentence, when nobody else comes in until `place`."""
-        if self.subjects:
-            first = self.subjects
-        else:
-            begin = min(self.starts)
-            opening = {*self.texts[: self._led(begin)]} - self.words["polite"] - self.words["skipped"] - {","}
-            first = () if opening else self._group(self.starts[begin].stop)
-        since = first[-1].stop if first else place
-        other = self.words["others"] | self.words["people"] | self.words["own_subjects"]
-        comes_in = any(at in self.starts and at not in self.taken for at in range(since, place))
-        return () if comes_in or {*self.texts[since:place]} & other else first
+            return []
+        return [] if {*self.texts[max(0, led - 2) : led]} & words["negations"] else group
 
     def _group(self, stop: int) -> _Ends:
         """The ends joined by "and" of which the last stops there, without those to whom something was done."""
@@ -205,109 +207,81 @@ class _Reader:
         while found is not None and found.start not in self.taken and found.case != "object":
             group.insert(0, found)
             led = self._led(found.start)
-            joined = led > 0 and self.texts[led - 1] in self.words["pairs"]
-            found = self.stops.get(led - 1) if joined else None
+            found = self.stops.get(led - 1) if led and self.texts[led - 1] in self.words["pairs"] else None
         return group
 
     def _led(self, start: int) -> int:
         """Where the words begin that belong to a name: "my sister Anna"."""
-        while start > 0 and self.texts[start - 1] in self.words["leads"] | self.words["people"]:
+        while start > 0 and self.texts[start - 1] in self.leads:
             start -= 1
         return start
 
-    def _agents(self, hit: Hit) -> _Ends:
-        for place in range(hit.end, min(hit.end + _SIGHT, len(self.texts))):
-            if self.texts[place] in self.words["agent"]:
-                return self._objects(place + 1)
-        return ()
-
-    def _after(self, hit: Hit) -> _Ends:
-        """To whom a verb tells that something was done: after it, or between its parts as in "told Tom off"."""
-        inside = [found for start, found in self.starts.items() if hit.start < start < hit.end]
-        following = self._objects(hit.end)
-        if inside:
-            return () if following and self.texts[hit.end - 1] == "to" else inside
-        self.taken |= {found.start for found in following}
-        return following
-
-    def _objects(self, place: int) -> _Ends:
-        """The ends that begin at `place`, joined by commas or "and"."""
-        group: list[_Named] = []
-        first = place
+    def _objects(self, first: int) -> _Ends:
+        """The ends that begin at `first`, joined by commas or "and"."""
+        group: _Ends = []
+        place = first
         while True:
-            place = self._after_leads(place)
+            while place < len(self.texts) and self.texts[place] in self.leads:
+                place += 1
             found = self.starts.get(place)
             if found is None or found.case == "subject":
                 break
             group.append(found)
-            place = found.stop
-            if place >= len(self.texts) or self.texts[place] not in self.words["pairs"] | {","}:
+            place = found.stop + 1
+            if not {*self.texts[found.stop : place]} & {*self.words["pairs"], ","}:
                 break
-            place += 1
-        if not group:
-            return ()
-        led = self.texts[group[0].start - 1]
-        is_part = len(group) == 1 and group[0].start > first and led not in self.words["people"]
-        if (len(group) > 1 or is_part) and not self._goes_on(group[-1].stop):
-            group.pop()
+        is_led = group and group[0].start > first and self.texts[group[0].start - 1] not in self.words["people"]
+        if group and (len(group) > 1 or is_led):
+            # No verb that it does may follow the last, and no noun of which it is a part: "the Atlas team".
+            small = (
+                self.language.function_words
+                | self.words["leads"]
+                | self.words["prepositions"]
+                | self.words["skipped"]
+            )
+            after = {text for text in self.texts[group[-1].stop : group[-1].stop + 1] if text.isalnum()}
+            if not after <= small - self.words["turned_before"]:
+                group.pop()
         return group
-
-    def _goes_on(self, place: int) -> bool:
-        """Whether a name ends before `place`: no verb follows that it does, and no noun of which it is a part."""
-        words = self.words
-        text = self.texts[place] if place < len(self.texts) else ""
-        small = self.language.function_words | words["prepositions"] | words["skipped"] | words["leads"]
-        return not text.isalnum() or (text in small and text not in words["turned_before"])
 
     def _in_clause(self, hit: Hit) -> tuple[_Ends, _Ends]:
         """Who did it and to whom, where verbs may stand at the end: the first name of the clause is the doer."""
-        words, (start, stop) = self.words, self._clause(hit)
-        said = {*self.texts[start:stop]}
-        is_turned = hit.start == 0 or (start == 0 and self.texts[0] in words["turned_before"])
-        if is_turned or said & (words["negations"] | words["no_names"]):
-            return _NONE
-        agents, free = self._groups(start, stop)
-        if said & words["passive"]:
-            return (agents[0], free[0]) if agents and free else _NONE
-        is_end = hit.end == stop and said.isdisjoint(words["turned_before"])
-        if len(free) == 1 and (hit.start == start or is_end) and self.texts[start - 1] in words["joins"] | {","}:
-            free.insert(0, self.subjects)
-        if len(free) != 2 or not free[0]:
-            return _NONE
-        doers, others = free
-        before = self.texts[doers[0].start - 1] if doers[0].start else ""
-        if doers[0].case == "object" or others[0].case == "subject" or before in words["turned_objects"]:
-            doers, others = others, doers
-        self.subjects = doers
-        return doers, others
-
-    def _clause(self, hit: Hit) -> tuple[int, int]:
-        start, stop = hit.start, hit.end
+        words, start, stop = self.words, hit.start, hit.end
         while not self.sentence.begins_clause(start) and not self._parts(start - 1):
             start -= 1
         while stop < len(self.texts) and self.texts[stop].isalnum() and not self._parts(stop):
             stop += 1
-        return start, stop
+        said, first = {*self.texts[start:stop]}, self.texts[start - 1] if start else ""
+        is_turned = hit.start == 0 or (start == 0 and self.texts[0] in words["turned_before"])
+        if is_turned or said & (words["negations"] | words["no_names"]):
+            return [], []
+        agents, free = self._ends_of(start, stop)
+        if said & words["auxiliaries"]:
+            return (agents[0], free[0]) if agents and free else ([], [])
+        is_last = hit.end == stop and said.isdisjoint(words["turned_before"])
+        if len(free) == 1 and (hit.start == start or is_last) and first in words["joins"] | {","}:
+            free.insert(0, self.doers)
+        if len(free) != 2 or not free[0]:
+            return [], []
+        doers, others = free
+        before = self.texts[doers[0].start - 1] if doers[0].start else ""
+        if doers[0].case == "object" or others[0].case == "subject" or before in words["turned_objects"]:
+            doers, others = others, doers
+        self.doers = doers
+        return doers, others
 
     def _parts(self, place: int) -> bool:
         """Whether a word parts two clauses: "und", where it does not join two names."""
-        joins = place in self.stops and self._after_leads(place + 1) in self.starts
+        joins = place in self.stops and any(self._led(start) == place + 1 for start in self.starts)
         return self.texts[place] in self.words["joins"] and not joins
 
-    def _after_leads(self, place: int) -> int:
-        while place < len(self.texts) and self.texts[place] in self.words["leads"] | self.words["people"]:
-            place += 1
-        return place
-
-    def _groups(self, start: int, stop: int) -> tuple[list[_Ends], list[_Ends]]:
-        """The ends of a clause, those that "und" joins together: those after "von", and those after no preposition."""
+    def _ends_of(self, start: int, stop: int) -> tuple[list[_Ends], list[_Ends]]:
+        """The ends of a clause, those that "und" joins together: after "von", and after no preposition."""
         agents: list[_Ends] = []
         free: list[_Ends] = []
-        last: list[_Named] = []
-        for place in range(start, stop):
-            found, led = self.starts.get(place), self._led(place)
-            if found is None:
-                continue
+        last: _Ends = []
+        for found in (self.starts[place] for place in range(start, stop) if place in self.starts):
+            led = self._led(found.start)
             lead = self.texts[led - 1] if led else ""
             if last and lead in self.words["pairs"] and last[-1].stop == led - 1:
                 last.append(found)

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
-from orchestration.appraisal.deeds import End
+from orchestration.appraisal.deeds import Deed, End
 from orchestration.appraisal.names import Kind, read_names
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
@@ -22,17 +22,8 @@ from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.context_commands import CONTEXT, TELLING, TO_REMEMBER
 from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
-from schemas.commands import (
-    Command,
-    Correct,
-    Relate,
-    Remember,
-    Retract,
-    Revision,
-    Supersede,
-    Unrelate,
-    WriteReceipt,
-)
+from schemas.commands import Command, Correct, Relate, Remember, Retract, Revision, Supersede, Unrelate
+from schemas.commands.base import WriteReceipt
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
@@ -124,7 +115,7 @@ async def _revised(command: Revision | Retract, receipt: WriteReceipt, deps: Dep
     ended = await naming.read_made_links(graph, command.id)
     if isinstance(command, Retract):  # it stays linked with what it named, as it stays in the past
         told = tuple(link_id for link_id in ended if not link_id.startswith(f"{command.id}|"))
-        return Writing(command, command.id, "", command.effective_at, ended=told)
+        return Writing(command, command.id, "", command.effective_at, ended=told) if told else None
     text = str(command.description)
     return Writing(command, command.id, text, receipt.valid_at, ended=ended, speaker=written.speaker)
 
@@ -252,32 +243,36 @@ class Mentions:
         for target in dict.fromkeys(given):
             self._date(target, writing.time)
             yield self.link_to(writing, target)
-        for entry in self.book.mentions(writing.named_text()) if writing.own else ():
+        mentioned = self.book.mentions(writing.named_text()) if writing.own else []
+        for entry in mentioned:
             if entry.id not in given:
                 yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
         if writing.own and states_something(writing.text, self.book.language):
             yield self.link_to(writing, SELF_ID).assuming(*_MADE_OF_LINK)
-        if writing.own and getattr(writing.command, "node_type", None) != CONTEXT:
-            yield from self._deeds(writing)
+        if mentioned and getattr(writing.command, "node_type", None) != CONTEXT:
+            for deed in self.read_deeds(writing):
+                yield self._deed_link(writing, deed)
 
-    def _deeds(self, writing: Writing) -> Iterator[Relate]:
-        """The links between those of whom a text tells what one did to the other; it is their `episode_id`."""
+    def read_deeds(self, writing: Writing) -> list[Deed]:
+        """What a text tells that one did to another of those that it mentions, its speaker among them."""
         speaker = (writing.speaker or "").strip()
         is_self = not speaker or speaker.lower() in ASKING or speaker == self.citizen_id
         one = self.book.get(speaker) or (Named(SELF_ID, "", SELF_TYPE) if is_self else Named("", "", ""))
-        for deed in self.book.deeds(writing.named_text(), End(one.id, one.kind), self.types):
-            told = {
-                "id": identifier(f"{writing.memory_id}:{deed.source}:{deed.relation_type}:{deed.target}"),
-                "source_id": deed.source,
-                "relation_type": deed.relation_type,
-                "goal": TO_REMEMBER,
-                "mindstate": TELLING,
-                "confidence": deed.confidence,
-                "formation_trigger": naming.MADE_OF_DEEDS,
-                "episode_id": writing.memory_id,
-            }
-            if deed.source and deed.target:
-                yield self.link_to(writing, deed.target).model_copy(update=told).assuming(*_MADE_OF_LINK)
+        deeds = self.book.deeds(writing.named_text(), End(one.id, one.kind), self.types)
+        return [deed for deed in deeds if deed.source and deed.target]
+
+    def _deed_link(self, writing: Writing, deed: Deed) -> Relate:
+        told = {
+            "id": identifier(f"{writing.memory_id}:{deed.source}:{deed.relation_type}:{deed.target}"),
+            "source_id": deed.source,
+            "relation_type": deed.relation_type,
+            "goal": TO_REMEMBER,
+            "mindstate": TELLING,
+            "confidence": deed.confidence,
+            "formation_trigger": naming.MADE_OF_DEEDS,
+            "episode_id": writing.memory_id,
+        }
+        return self.link_to(writing, deed.target).model_copy(update=told).assuming(*_MADE_OF_LINK)
 
     def _date(self, target: str, time: datetime | None) -> None:
         entry = self.book.entries[target]

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from rapidfuzz import fuzz
 
 from orchestration.appraisal.deeds import Deed, End, read_deeds
+from orchestration.appraisal.languages import language
 from orchestration.appraisal.name_data import language_of, name_data
 from orchestration.appraisal.names import (
     Kind,
@@ -197,7 +198,8 @@ class NameBook:
         names: dict[str, End] = {}
         for entry in self.mentions(text):
             names |= dict.fromkeys(set(entry.forms()) - self._shared, End(entry.id, entry.kind))
-        return read_deeds(text.text, names, writer, types, otherwise=self.language) if names else []
+        code = language_of(text.text, self.language)
+        return read_deeds(text.text, names, writer, language(code), types) if names else []
 
     def get(self, name: str) -> Named | None:
         """What a name stands for; None for an unknown one, or one that several have."""

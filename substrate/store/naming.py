@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import orjson
@@ -140,12 +141,12 @@ async def read_writer(graph: Graph, memory_id: str) -> TextWriter | None:
 
 async def read_made_links(graph: Graph, memory_id: str) -> tuple[str, ...]:
     """The ids of the links that were made of the words of a memory. Raises as `Graph.read`."""
-    return tuple(row[0] for row in await graph.read(MADE_LINKS, id=memory_id, open=END_OF_TIME))
+    return tuple(chain.from_iterable(await graph.read(MADE_LINKS, id=memory_id, open=END_OF_TIME)))
 
 
 async def read_types(graph: Graph, ids: Sequence[str]) -> tuple[str, ...]:
     """The types of the links from these to what else has a name. Raises as `Graph.read`."""
-    return tuple(row[0] for row in await graph.read(TYPES_AROUND, ids=list(ids), open=END_OF_TIME))
+    return tuple(chain.from_iterable(await graph.read(TYPES_AROUND, ids=list(ids), open=END_OF_TIME)))
 
 
 def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:

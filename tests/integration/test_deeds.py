@@ -1,4 +1,4 @@
-"""What one did to another becomes a typed link, on a real engine: from plain words, marked as inferred (000, 002)."""
+"""What plain words tell that one did to another becomes a typed link, on a real engine (000, 002)."""
 
 from __future__ import annotations
 
