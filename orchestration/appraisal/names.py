@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.name_data import NameData, language_of, name_data
@@ -252,10 +253,23 @@ class _Reader:
         if name.lower() in self.data.words["places"]:
             return not last.owning or not self._is_first_name(run.first)
         if run.last > run.first and last.key in self.data.words["place_suffixes"]:
-            return not self.data.nouns_have_capitals
+            return not self.data.nouns_have_capitals and not self._acts(run)
         if last.owning or self.data.nouns_have_capitals or not _is_plain(name):
             return False
         return self._cued(run, "place") and not self._first_name_key(last.key)
+
+    def _acts(self, run: _Run) -> bool:
+        """True for a first name with a surname that does something, or has an occupation: "Kim Park, a teacher"."""
+        words, after = self.data.words, self.tokens[run.last + 1 : run.last + 5]
+        if (
+            not self._first_name_key(self.tokens[run.first].key)
+            or self._word(run.first - 1) in words["place_leads"]
+        ):
+            return False
+        works = self._word(run.last + 1) in ("a", "an", "is", "was") and any(
+            token.key in words["occupations"] for token in takewhile(lambda token: not token.first, after)
+        )
+        return works or self._word(run.last + 1) in words["person_verbs"]
 
     def _cued(self, run: _Run, cue: str) -> bool:
         start = self.tokens[run.first].start
