@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
-from itertools import takewhile
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.name_data import NameData, language_of, name_data
@@ -52,6 +51,8 @@ class Mention(NamedTuple):
 LONGEST_NAME: Final = 80
 """Longer runs of capitals are headings, or no text at all."""
 MOST_WORDS: Final = 4
+_ROLE: Final = re.compile(r", an?(?: [\w-]+){1,3}(?=[,.;:!?)\n]|\Z)| (?:is|was) an?(?: [\w-]+){1,3}")
+"""What somebody is, after the name: ", a teacher." and " is a very good nurse"."""
 _HANDLE: Final = re.compile(r"(?<![\w@#/.])([@#])([^\W\d_][\w-]{1,39})(?!\w)")
 
 
@@ -259,17 +260,12 @@ class _Reader:
         return self._cued(run, "place") and not self._first_name_key(last.key)
 
     def _acts(self, run: _Run) -> bool:
-        """True for a first name with a surname that does something, or has an occupation: "Kim Park, a teacher"."""
-        words, after = self.data.words, self.tokens[run.last + 1 : run.last + 5]
-        if (
-            not self._first_name_key(self.tokens[run.first].key)
-            or self._word(run.first - 1) in words["place_leads"]
-        ):
-            return False
-        works = self._word(run.last + 1) in ("a", "an", "is", "was") and any(
-            token.key in words["occupations"] for token in takewhile(lambda token: not token.first, after)
-        )
-        return works or self._word(run.last + 1) in words["person_verbs"]
+        """True for a first name with a surname that does something or has a role: "Kim Park, a teacher"."""
+        words, aside = self.data.words, _ROLE.match(self.text, self.tokens[run.last].end)
+        said = [] if aside is None else aside[0].lower().split()
+        works = not words["occupations"].isdisjoint(said[-1:] if said[:1] == [","] else said[1:])
+        acts = works or self._word(run.last + 1) in words["person_verbs"]
+        return acts and self._first_name_key(self.tokens[run.first].key)
 
     def _cued(self, run: _Run, cue: str) -> bool:
         start = self.tokens[run.first].start
