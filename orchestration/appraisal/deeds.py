@@ -96,7 +96,8 @@ class _Reader:
         text = self.texts[place]
         if text in self.words["writers"]:
             return _Named(place, place + 1, writer, "object" if text in self.words["own_objects"] else "subject")
-        most = min(MOST_WORDS, len(self.texts) - place) if self.sentence.tokens[place].shape else 0
+        is_likely = self.sentence.tokens[place].shape or any(key.startswith(text) for key in names)
+        most = min(MOST_WORDS, len(self.texts) - place) if is_likely else 0
         for size in range(most, 0, -1):
             key = name_key(" ".join(self.texts[place : place + size]))
             if key in names and key not in STOP_WORDS and self.texts[place + size - 1][-1].isalnum():
@@ -120,26 +121,19 @@ class _Reader:
                 if tuple(stems[place : place + len(verb)]) == verb:
                     own = Entry("own", name, 0, None, len(verb), frozenset())
                     hits.setdefault(place, Hit(own, place, place + len(verb)))
+        asked = asked_from(self.sentence, self.language)
+        doubtful = self.words["supposing"] | self.words["doubts"] | self.words["unreal"]
         for place in sorted(hits):
-            if self._is_told(place):
+            if place < asked and doubtful.isdisjoint(self.texts[:place]):
                 deeds += self._deeds_of(hits[place])
         return deeds
 
-    def _is_told(self, place: int) -> bool:
-        words, before = self.words, {*self.texts[:place]}
-        doubtful = words["supposing"] | words["doubts"] | words["unreal"]
-        return place < asked_from(self.sentence, self.language) and not before & doubtful
-
     def _deeds_of(self, hit: Hit) -> list[Deed]:
         """The deeds that one verb tells."""
-        read = self._in_order if self.language.names_have_capitals else self._in_clause
-        doers, others = read(hit)
-        sure = HEARD if {*self.texts[: hit.start]} & self.words["heard"] else TOLD
-        deeds: list[Deed] = []
-        for other in others:
-            if hit.entry.kind != "things" or other.end.kind not in _NO_THINGS:
-                deeds += [Deed(doer.end.id, hit.entry.value, other.end.id, sure) for doer in doers]
-        return deeds
+        doers, others = self._in_order(hit) if self.language.names_have_capitals else self._in_clause(hit)
+        sure = TOLD if self.words["heard"].isdisjoint(self.texts[: hit.start]) else HEARD
+        done = [one.end for one in others if hit.entry.kind != "things" or one.end.kind not in _NO_THINGS]
+        return [Deed(doer.end.id, hit.entry.value, end.id, sure) for end in done for doer in doers]
 
     def _in_order(self, hit: Hit) -> tuple[_Ends, _Ends]:
         """Who did it and to whom, where the order of words says so: the doer stands before the verb."""

@@ -249,7 +249,7 @@ class Mentions:
                 yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
         if writing.own and states_something(writing.text, self.book.language):
             yield self.link_to(writing, SELF_ID).assuming(*_MADE_OF_LINK)
-        if mentioned and getattr(writing.command, "node_type", None) != CONTEXT:
+        if (mentioned or writing.about) and getattr(writing.command, "node_type", None) != CONTEXT:
             for deed in self.read_deeds(writing):
                 yield self._deed_link(writing, deed)
 
@@ -258,7 +258,7 @@ class Mentions:
         speaker = (writing.speaker or "").strip()
         is_self = not speaker or speaker.lower() in ASKING or speaker == self.citizen_id
         one = self.book.get(speaker) or (Named(SELF_ID, "", SELF_TYPE) if is_self else Named("", "", ""))
-        deeds = self.book.deeds(writing.named_text(), End(one.id, one.kind), self.types)
+        deeds = self.book.deeds(writing.named_text(), writing.about, End(one.id, one.kind), self.types)
         return [deed for deed in deeds if deed.source and deed.target]
 
     def _deed_link(self, writing: Writing, deed: Deed) -> Relate:

@@ -193,10 +193,12 @@ class NameBook:
                 entry.since = text.time
         return entries
 
-    def deeds(self, text: NamedText, writer: End, types: Sequence[str]) -> list[Deed]:
-        """What a text tells that one did to another of what it mentions. `writer`, `types`: as in `read_deeds`."""
+    def deeds(self, text: NamedText, about: Sequence[str], writer: End, types: Sequence[str]) -> list[Deed]:
+        """What a text tells that one did to another, of what it mentions and what is given as what it is `about`.
+        `writer`, `types`: as in `read_deeds`.
+        """
         names: dict[str, End] = {}
-        for entry in self.mentions(text):
+        for entry in (*self.mentions(text), *map(self.find, about)):
             names |= dict.fromkeys(set(entry.forms()) - self._shared, End(entry.id, entry.kind))
         code = language_of(text.text, self.language)
         return read_deeds(text.text, names, writer, language(code), types) if names else []
