@@ -20,6 +20,7 @@ HEARD: Final = 0.5
 """How sure a deed is that the writer tells, and one that somebody told the writer."""
 _SIGHT: Final = 3
 """So many words after a verb "by" may follow."""
+_MARKS: Final = ".,;:!?()\"'…"
 _NO_THINGS: Final = (Kind.PERSON.value, "Self")
 
 
@@ -61,6 +62,9 @@ def read_deeds(
     """
     verbs = {tuple(map(stem, name.lower().split("_"))): name for name in types}
     deeds: dict[tuple[str, str, str], Deed] = {}
+    said = {word.strip(_MARKS) for word in text.lower().split()}
+    if said.isdisjoint(language.deeds) and {verb[0] for verb in verbs}.isdisjoint(map(stem, said)):
+        return []
     for sentence in sentences(text, language, language.deeds):
         if not language.words["jokes"].isdisjoint(token.text for token in sentence.tokens):
             return []
