@@ -48,7 +48,7 @@ def read_rows(half: str) -> list[Mapping[str, Any]]:
 def read_links(text: str, code: str) -> set[tuple[str, str, str]]:
     """The links that a text tells, with names for ids."""
     names = {name_key(name): End(name, kind) for kind, listed in KINDS.items() for name in listed}
-    return {deed[:3] for deed in read_deeds(text, names, WRITER, language(language_of(text, code)), TYPES)}
+    return {deed[:3] for deed in read_deeds(text, names, WRITER, language(language_of(text, code)), types=TYPES)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

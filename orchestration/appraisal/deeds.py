@@ -53,7 +53,7 @@ type _Ends = list[_Named]
 
 
 def read_deeds(
-    text: str, names: Mapping[str, End], writer: End, language: Language, types: Collection[str] = ()
+    text: str, names: Mapping[str, End], writer: End, language: Language, *, types: Collection[str] = ()
 ) -> list[Deed]:
     """What a text tells as done, each once, in its order. The time is linear in what is read of the text.
 
@@ -66,11 +66,13 @@ def read_deeds(
     if said.isdisjoint(language.deeds) and {verb[0] for verb in verbs}.isdisjoint(map(stem, said)):
         return []
     for sentence in sentences(text, language, language.deeds):
-        if not language.words["jokes"].isdisjoint(token.text for token in sentence.tokens):
+        reader = _Reader(sentence, language, names, writer)
+        if not language.words["jokes"].isdisjoint(reader.texts):
             return []
-        for deed in _Reader(sentence, language, names, writer).deeds(verbs):
-            deeds.setdefault(deed[:3], deed)
-    return [deed for deed in deeds.values() if deed.source != deed.target]
+        for deed in reader.deeds(verbs):
+            if deed.source != deed.target:
+                deeds.setdefault(deed[:3], deed)
+    return list(deeds.values())
 
 
 class _Reader:
@@ -186,7 +188,7 @@ class _Reader:
         if text in words["who"]:
             return self._group(place - 1 - (self.texts[place - 2] == ","))
         if text == "," and "," in self.texts[: place - 1]:  # "Jonas, my flatmate, asked"
-            aside = self._group(max(at for at in range(place - 1) if self.texts[at] == ","))
+            aside = self._group(place - 2 - self.texts[place - 2 :: -1].index(","))
             return aside if aside and self.sentence.begins_clause(self._led(aside[0].start)) else []
         if text in words["joins"] | words["clause_breaks"]:
             since = self.doers[-1].stop if self.doers else 0
@@ -278,7 +280,7 @@ class _Reader:
         agents: list[_Ends] = []
         free: list[_Ends] = []
         last: _Ends = []
-        for found in (self.starts[place] for place in range(start, stop) if place in self.starts):
+        for found in filter(None, map(self.starts.get, range(start, stop))):
             led = self._led(found.start)
             lead = self.texts[led - 1] if led else ""
             if last and lead in self.words["pairs"] and last[-1].stop == led - 1:

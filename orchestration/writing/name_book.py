@@ -201,7 +201,7 @@ class NameBook:
         for entry in (*self.mentions(text), *map(self.find, about)):
             names |= dict.fromkeys(set(entry.forms()) - self._shared, End(entry.id, entry.kind))
         code = language_of(text.text, self.language)
-        return read_deeds(text.text, names, writer, language(code), types) if names else []
+        return read_deeds(text.text, names, writer, language(code), types=types) if names else []
 
     def get(self, name: str) -> Named | None:
         """What a name stands for; None for an unknown one, or one that several have."""

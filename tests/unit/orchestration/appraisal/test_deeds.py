@@ -13,7 +13,7 @@ ME = End("I", "Self")
 
 
 def told(text: str, code: str = "en", *types: str) -> list[str]:
-    return [" ".join(deed[:3]) for deed in read_deeds(text, NAMES, ME, language(code), types)]
+    return [" ".join(deed[:3]) for deed in read_deeds(text, NAMES, ME, language(code), types=types)]
 
 
 @pytest.mark.parametrize(
