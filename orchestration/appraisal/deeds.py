@@ -88,6 +88,7 @@ class _Reader:
         self.starts: dict[int, _Named] = {}
         self.stops: dict[int, _Named] = {}
         self.taken: set[int] = set()
+        self.firsts = {key.partition(" ")[0] for key in names}
         place = 0
         while place < len(self.texts):
             found = self._end_at(place, names, writer)
@@ -102,7 +103,7 @@ class _Reader:
         text = self.texts[place]
         if text in self.words["writers"]:
             return _Named(place, place + 1, writer, "object" if text in self.words["own_objects"] else "subject")
-        is_likely = self.sentence.tokens[place].shape or any(key.startswith(text) for key in names)
+        is_likely = self.sentence.tokens[place].shape or text in self.firsts
         most = min(MOST_WORDS, len(self.texts) - place) if is_likely else 0
         for size in range(most, 0, -1):
             key = name_key(" ".join(self.texts[place : place + size]))
@@ -153,10 +154,10 @@ class _Reader:
         helped = not between.isdisjoint(words["auxiliaries"])
         if (helped and not verb.endswith("ing")) or {*self.texts[hit.end : hit.end + 1]} & words["agent"]:
             self.doers = doers
-            agents = [
-                at for at in range(hit.end, min(hit.end + _SIGHT, len(self.texts))) if self.texts[at] == "by"
-            ]
-            return self._objects(agents[0] + 1) if agents else [], doers
+            agent = hit.end
+            while agent < hit.end + _SIGHT and words["agent"].isdisjoint(self.texts[agent : agent + 1]):
+                agent += 1
+            return self._objects(agent + 1) if agent < hit.end + _SIGHT else [], doers
         if not doers or not self._is_done(hit, between, doers[0]):
             return [], []
         self.doers = doers
@@ -218,8 +219,8 @@ class _Reader:
 
     def _objects(self, first: int) -> _Ends:
         """The ends that begin at `first`, joined by commas or "and"."""
+        words, place = self.words, first
         group: _Ends = []
-        place = first
         while True:
             while place < len(self.texts) and self.texts[place] in self.leads:
                 place += 1
@@ -228,19 +229,14 @@ class _Reader:
                 break
             group.append(found)
             place = found.stop + 1
-            if not {*self.texts[found.stop : place]} & {*self.words["pairs"], ","}:
+            if not {*self.texts[found.stop : place]} & {*words["pairs"], ","}:
                 break
-        is_led = group and group[0].start > first and self.texts[group[0].start - 1] not in self.words["people"]
+        is_led = group and group[0].start > first and self.texts[group[0].start - 1] not in words["people"]
         if group and (len(group) > 1 or is_led):
             # No verb that it does may follow the last, and no noun of which it is a part: "the Atlas team".
-            small = (
-                self.language.function_words
-                | self.words["leads"]
-                | self.words["prepositions"]
-                | self.words["skipped"]
-            )
+            small = self.language.function_words | words["leads"] | words["prepositions"] | words["skipped"]
             after = {text for text in self.texts[group[-1].stop : group[-1].stop + 1] if text.isalnum()}
-            if not after <= small - self.words["turned_before"]:
+            if not after <= small - words["turned_before"]:
                 group.pop()
         return group
 
