@@ -138,13 +138,13 @@ def _tells_turn(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 
 def _outcomes(read: Sequence[Sentence], language: Language) -> set[int]:
-    """The signs of what turned out: 1 for a good outcome, −1 for a bad one."""
+    """The signs of what turned out: 1 for a good outcome, −1 for a bad one, both for a mixed one."""
     signs: set[int] = set()
     for sentence in read:
         asked = context.asked_from(sentence, language)
         for hit in sentence.hits:
             if hit.entry.kind == "outcomes" and hit.start < asked and _tells_turn(sentence, hit, language):
-                signs.add(1 if hit.entry.value == "good" else -1)
+                signs |= {"good": {1}, "bad": {-1}}.get(hit.entry.value, {1, -1})
     return signs
 
 

@@ -73,8 +73,17 @@ def follows_own_subject(sentence: Sentence, hit: Hit, language: Language) -> boo
 
 
 def is_supposed(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    """True in a clause that says what would, could or should be."""
-    return _any_before(sentence, hit, language.words["hypothetical"], sentence.clause_start(hit.start))
+    """True in a clause that says what would, could or should be; "and I" begins another, unless it goes on to
+    suppose: "it sounds muddy and I am fed up", but not "if it rains and I am fed up".
+    """
+    words, start = language.words, sentence.clause_start(hit.start)
+    if _any_before(sentence, hit, words["hypothetical"] & (words["supposing"] | words["doubts"]), start):
+        return True
+    for place in range(start, hit.start - 1):
+        joined = sentence.tokens[place].text in words["joins"]
+        if joined and sentence.tokens[place + 1].text in words["own_subjects"] | words["things"]:
+            start = place + 1
+    return _any_before(sentence, hit, words["hypothetical"], start)
 
 
 def is_unfinished(sentence: Sentence, hit: Hit, language: Language) -> bool:

@@ -26,6 +26,8 @@ _SMALL_TALK: Final = frozenset(
 """Words of many conversations that do not tell what one is about."""
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+){1,3}")
 
+_TAG: Final = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")
+
 type Phrases = Mapping[str, str]
 """The phrases of a text in normal form, by their stems: all forms of a phrase share a key."""
 
@@ -36,6 +38,11 @@ def extract_phrases(text: str) -> Phrases:
     single_words = (word for word in words(text) if word.isalpha() and word not in STOP_WORDS)
     phrases = [*(name for name in names if " " in name), *single_words]
     return {phrase_key(phrase): phrase for phrase in reversed(phrases) if MIN_LENGTH <= len(phrase) <= MAX_LENGTH}
+
+
+def written_tags(text: str) -> list[str]:
+    """The `#tags` that somebody wrote into a text, each once."""
+    return list(dict.fromkeys(tag.rstrip("/-") for tag in _TAG.findall(text)))
 
 
 def subject_words(texts: Sequence[str]) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ class Mention(NamedTuple):
 LONGEST_NAME: Final = 80
 """Longer runs of capitals are headings, or no text at all."""
 MOST_WORDS: Final = 4
+_ROLE: Final = re.compile(r", an?(?: [\w-]+){1,3}(?=[,.;:!?)\n]|\Z)| (?:is|was) an?(?: [\w-]+){1,3}")
+"""What somebody is, after the name: ", a teacher." and " is a very good nurse"."""
 _HANDLE: Final = re.compile(r"(?<![\w@#/.])([@#])([^\W\d_][\w-]{1,39})(?!\w)")
 
 
@@ -252,10 +254,18 @@ class _Reader:
         if name.lower() in self.data.words["places"]:
             return not last.owning or not self._is_first_name(run.first)
         if run.last > run.first and last.key in self.data.words["place_suffixes"]:
-            return not self.data.nouns_have_capitals
+            return not self.data.nouns_have_capitals and not self._acts(run)
         if last.owning or self.data.nouns_have_capitals or not _is_plain(name):
             return False
         return self._cued(run, "place") and not self._first_name_key(last.key)
+
+    def _acts(self, run: _Run) -> bool:
+        """True for a first name with a surname that does something or has a role: "Kim Park, a teacher"."""
+        words, aside = self.data.words, _ROLE.match(self.text, self.tokens[run.last].end)
+        said = [] if aside is None else aside[0].lower().split()
+        works = not words["occupations"].isdisjoint(said[-1:] if said[:1] == [","] else said[1:])
+        acts = works or self._word(run.last + 1) in words["person_verbs"]
+        return acts and self._first_name_key(self.tokens[run.first].key)
 
     def _cued(self, run: _Run, cue: str) -> bool:
         start = self.tokens[run.first].start

@@ -186,4 +186,5 @@ def _pattern(name: str) -> re.Pattern[str]:
     phrases: list[str] = []
     for code in CODES:
         phrases += " ".join(language(code).table["telling"][name].split()).split(", ")
-    return re.compile(rf"\b(?:{'|'.join(phrases)})\b")
+    longest_first = sorted(phrases, key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(longest_first)})\b")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.wave_signal import Relation
@@ -18,26 +18,12 @@ _NEGATIONS: Final = frozenset(
 )
 
 
-class _Word(NamedTuple):
-    """A word of a text, its position among the words, and whether a negation comes shortly before it."""
-
-    position: int
-    text: str
-    negated: bool
-
-
 class _NameSpan(NamedTuple):
     """A name in a text: the positions of its words, `[start, end)`."""
 
     start: int
     end: int
     name: str
-
-
-def _words_with_negation(words: Sequence[str]) -> Iterator[_Word]:
-    for position, word in enumerate(words):
-        before = words[max(0, position - NEGATION_REACH) : position]
-        yield _Word(position, word, any(earlier in _NEGATIONS for earlier in before))
 
 
 def relation_words(text: str, names: Sequence[str]) -> list[str]:
@@ -68,24 +54,23 @@ def read_relations(
     """
     text_words = words(text)
     spans = _name_spans(text_words, names)
-    type_by_word = {word: _named_type(word, types, matches) for word in relation_words(text, names)}
+    type_by_word: dict[str, str | None] = {}
+    for word in relation_words(text, names):
+        type_by_word[word] = next((each for each in types if matches(word, each)), None)
     relations: dict[Relation, None] = {}
-    for word in _words_with_negation(text_words):
-        relation_type = type_by_word.get(word.text)
-        if relation_type is None or word.negated:
+    for position, word in enumerate(text_words):
+        relation_type = type_by_word.get(word)
+        negated = not _NEGATIONS.isdisjoint(text_words[max(0, position - NEGATION_REACH) : position])
+        if relation_type is None or negated:
             continue
-        before = [span for span in spans if span.end <= word.position]
-        after = [span for span in spans if span.start > word.position]
+        before = [span for span in spans if span.end <= position]
+        after = [span for span in spans if span.start > position]
         source = max(before, key=lambda span: span.end).name if before else None
         target = min(after, key=lambda span: span.start).name if after else None
-        if text_words[word.position + 1 : word.position + 2] == ["by"]:
+        if text_words[position + 1 : position + 2] == ["by"]:
             source, target = target, source
         relations[Relation(relation_type=relation_type, source=source, target=target)] = None
     return tuple(relations)[:MAX_RELATIONS]
-
-
-def _named_type(word: str, types: Sequence[str], matches: Callable[[str, str], bool]) -> str | None:
-    return next((relation_type for relation_type in types if matches(word, relation_type)), None)
 
 
 def _name_spans(text_words: Sequence[str], names: Sequence[str]) -> list[_NameSpan]:

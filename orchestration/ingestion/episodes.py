@@ -12,17 +12,22 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from orchestration.appraisal import key_phrases
+from orchestration.appraisal.own_words import own_words
 from orchestration.identifiers import identifier, person_id
+from orchestration.question.reading import ASKING, ROLES
 from schemas.commands import Command, Relate, Remember
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import long_date
 from substrate.store.shown_names import SUBJECTS
+from substrate.text import name_key
 
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SPOKE: Final = "remember who said it"
 FIRST_TITLE: Final = "session 1"
 SUBJECT_TURNS: Final = 200
 """The first turns of a session, by which it is named."""
+MOST_TAGS: Final = 16
+"""So many of the `#tags` that somebody wrote into a turn are its tags."""
 STEP: Final = timedelta(seconds=1)
 """The time between two turns without times of their own: enough to keep them in order."""
 
@@ -183,7 +188,11 @@ def session_memory(episode: Episode, session: Session, session_id: str, begun: d
 
 
 def turn_memory(episode: Episode, turn: Turn, turn_id: str, time: datetime | None) -> Remember:
-    extra = {"extra": dict(turn.extra)} if turn.extra else {}
+    extra: dict[str, Any] = {"extra": dict(turn.extra)} if turn.extra else {}
+    is_human = name_key(turn.speaker) not in ROLES - ASKING
+    tags = key_phrases.written_tags(own_words(turn.text)) if is_human and "#" in turn.text else []
+    if tags:
+        extra["tags"] = [tag for tag in tags if len(tag) <= key_phrases.MAX_LENGTH][:MOST_TAGS]
     return Remember(
         command_id=identifier(f"ingest:{episode.id}"),
         citizen_id=episode.citizen_id,

@@ -33,7 +33,7 @@ DRIFT_HALF_LIFE: Final[Instant] = 12 * 3_600_000_000
 ORDINARY: Final = 0.5
 """The ordinary energy of a citizen that never declared one and whose memories tell none."""
 _MADE_BY: Final = frozenset((Source.INGESTION, Source.UPKEEP))
-_MADE_OF: Final = frozenset(("ingestion", "extraction", "named in the text"))
+_MADE_OF: Final = frozenset(("ingestion", "extraction", "named in the text", "told in the text"))
 """What forms the links that the service makes."""
 _ORDER: Final = frozenset(("NEXT", "STARTS_WITH"))
 """The links of the order of a chat."""

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import orjson
 
-from orchestration.appraisal.text_signals import has_same_stem, read_relations
 from orchestration.dependencies import Deps
 from orchestration.writing import atomic, command_rows, mentions, receipts, restatements
 from orchestration.writing.changes import Refusal
@@ -29,15 +28,14 @@ from schemas.mind.contexts import (
     WrittenNode,
 )
 from schemas.paging import decode_cursor, encode_cursor
-from schemas.temporal import END_OF_TIME, Instant, Scope, to_datetime, to_instant
+from schemas.temporal import END_OF_TIME, Instant, to_datetime, to_instant
 from substrate.bitemporal import Record
 from substrate.emotions import normal_emotions
-from substrate.graphs.graph import Graph, GraphTarget
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import contexts as store
 from substrate.store import predictions, reader, rows
 from substrate.store.contexts import ContextNote, LogPosition
-from substrate.store.surroundings import read_surroundings
 from substrate.store.transactions import COMMANDS_AT_MOST
 
 SAME_EPISODE: Final = 3_600_000_000
@@ -100,7 +98,7 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
         same = await _same_episode(sent)
         if same is not None:
             return same
-    built = await _build(sent, deps, exists=exists)
+    built = await _build(sent, deps)
     answer = await _apply(sent, built, deps)
     if answer is None:
         return await _written_meanwhile(sent)
@@ -180,17 +178,17 @@ def _is_same(context: WriteContext, written: ContextReceipt) -> bool:
     return context.result in (None, written.result) and context.emotion in (None, written.emotion)
 
 
-async def _build(sent: _Sent, deps: Deps, *, exists: bool) -> _Built:
+async def _build(sent: _Sent, deps: Deps) -> _Built:
     """The commands; without the names that only the description has, where these are too many for one list."""
     own = mentions.is_own(sent.command.source, sent.command.speaker)
-    built = await _build_with(sent, deps, exists=exists, own=own)
+    built = await _build_with(sent, deps, own=own)
     if len(built.commands) <= COMMANDS_AT_MOST:
         return built
-    less = await _build_with(sent, deps, exists=exists, own=False)
+    less = await _build_with(sent, deps, own=False)
     return less._replace(warnings=(*less.warnings, TOO_MANY_NAMES))
 
 
-async def _build_with(sent: _Sent, deps: Deps, *, exists: bool, own: bool) -> _Built:
+async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     context = sent.context
     names = tuple(node.name for node in context.nodes if node.name is not None)
     writing = Writing(sent.command, sent.context_id, context.description, context.valid_at, names, own=own)
@@ -200,7 +198,7 @@ async def _build_with(sent: _Sent, deps: Deps, *, exists: bool, own: bool) -> _B
     nodes = [_written_node(node.name, node.id, found, made) for node in context.nodes]
     ids = {key_of(node.name): node.node_id for node in nodes} | {node.node_id: node.node_id for node in nodes}
     linked = [found.link_to(writing, node.id) for node in context.nodes if node.id is not None]
-    given = context.edges or (await _read_edges(sent, nodes) if exists else ())
+    given = context.edges or _told_edges(nodes, writing, found)
     writer = sent.command.writer
     edges = [
         edge._replace(command=edge.command.with_writer(writer))
@@ -219,20 +217,13 @@ def _written_node(name: str | None, node_id: str | None, found: Mentions, made: 
     return WrittenNode(node_id=entry.id, name=entry.name, made=entry.id in made)
 
 
-async def _read_edges(sent: _Sent, nodes: Sequence[WrittenNode]) -> tuple[GivenEdge, ...]:
-    """The edges that the description tells of its nodes, in relations that the graph has around them."""
-    known = [node.node_id for node in nodes if not node.made]
-    if len(nodes) < 2 or not known:
-        return ()
-    target = GraphTarget(Level.N1, sent.graph, past=False)
-    around = await read_surroundings(target, Scope.resolve(None, None, sent.now), shown=(), named=known)
-    names = [node.name for node in nodes]
-    read = read_relations(sent.context.description, names, around.relation_types, has_same_stem)
-    told = {(one.source, one.relation_type, one.target) for one in read if one.source and one.target}
+def _told_edges(nodes: Sequence[WrittenNode], writing: Writing, found: Mentions) -> tuple[GivenEdge, ...]:
+    """What the description tells that one of the nodes did to another."""
+    names = {node.node_id: node.name for node in nodes}
+    told = [deed for deed in found.read_deeds(writing) if deed.source in names and deed.target in names]
     return tuple(
-        GivenEdge(source=source, relation_type=relation_type, target=target)
-        for source, relation_type, target in sorted(told)
-        if source != target
+        GivenEdge(source=names[deed.source], relation_type=deed.relation_type, target=names[deed.target])
+        for deed in told
     )
 
 

@@ -14,12 +14,16 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
+from orchestration.appraisal.deeds import Deed, End
 from orchestration.appraisal.names import Kind, read_names
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
+from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
+from orchestration.writing.context_commands import CONTEXT, TELLING, TO_REMEMBER
 from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
-from schemas.commands import Command, Correct, Relate, Remember, Revision, Supersede, Unrelate, WriteReceipt
+from schemas.commands import Command, Correct, Relate, Remember, Retract, Revision, Supersede, Unrelate
+from schemas.commands.base import WriteReceipt
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
@@ -35,6 +39,7 @@ _OWN_SOURCES: Final = frozenset((Source.CITIZEN.value, Source.INGESTION.value))
 _NOT_HUMAN: Final = ROLES - ASKING
 _MADE: Final = ("name", "node_type")
 _MADE_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
+_MENTIONS: Final = "MENTIONS"
 _MANY: Final = 20
 """So many texts are read in a thread, so that the service answers meanwhile."""
 _MOST_UNKNOWN: Final = 100
@@ -43,10 +48,10 @@ _MOST_UNKNOWN: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A text with the id under which it is stored, and the `command` that wrote it.
+    """A text with the id under which it is stored, the `command` that wrote it, and its `speaker` if it has one.
 
     `about`: names that the writer gave. `own`: a human wrote it, so that its words are read for names. `ended`:
-    links of the text that it replaces.
+    ids of links of the text that it replaces.
     """
 
     command: Any
@@ -55,7 +60,8 @@ class Writing:
     time: datetime | None
     about: tuple[str, ...] = ()
     own: bool = True
-    ended: tuple[naming.MadeLink, ...] = ()
+    ended: tuple[str, ...] = ()
+    speaker: str | None = None
 
     def named_text(self) -> NamedText:
         return NamedText(self.memory_id, self.text if self.own else "", self.time)
@@ -71,7 +77,7 @@ async def new_writings(
             continue
         if isinstance(command, Remember):
             writing = writing_of(command, receipt.id, receipt.valid_at)
-        elif isinstance(command, Revision) and command.description is not None:
+        elif isinstance(command, Retract) or (isinstance(command, Revision) and command.description is not None):
             writing = await _revised(command, receipt, deps)
         else:
             continue
@@ -89,7 +95,8 @@ def writing_of(command: Command, memory_id: str | None, time: datetime | None) -
     own = command.node_type not in _NEVER_READ and is_own(command.source, command.speaker)
     if not own and not command.about:
         return None
-    return Writing(command, memory_id, command.description or command.name, time, command.about, own)
+    text = command.description or command.name
+    return Writing(command, memory_id, text, time, command.about, own, speaker=command.speaker)
 
 
 def is_own(source: str, speaker: str | None) -> bool:
@@ -97,16 +104,20 @@ def is_own(source: str, speaker: str | None) -> bool:
     return source in _OWN_SOURCES and (speaker or "").strip().lower() not in _NOT_HUMAN
 
 
-async def _revised(command: Revision, receipt: WriteReceipt, deps: Deps) -> Writing | None:
-    """The new text of a memory, with the links that the service made of the text before."""
+async def _revised(command: Revision | Retract, receipt: WriteReceipt, deps: Deps) -> Writing | None:
+    """The new text of a memory, none of a retracted one, with the links that the service made of that before."""
     if command.level is not Level.N1:
         return None
     graph = _graph(str(command.citizen_id), deps)
     written = await naming.read_writer(graph, command.id)
     if written is None or written.node_type in _NEVER_READ or not is_own(written.source, written.speaker):
         return None
-    ended = tuple(await naming.read_made_links(graph, command.id, naming.MADE_OF_NAMES))
-    return Writing(command, command.id, str(command.description), receipt.valid_at, (), own=True, ended=ended)
+    ended = await naming.read_made_links(graph, command.id)
+    if isinstance(command, Retract):  # it stays linked with what it named, as it stays in the past
+        told = tuple(link_id for link_id in ended if not link_id.startswith(f"{command.id}|"))
+        return Writing(command, command.id, "", command.effective_at, ended=told) if told else None
+    text = str(command.description)
+    return Writing(command, command.id, text, receipt.valid_at, ended=ended, speaker=written.speaker)
 
 
 def _graph(citizen_id: str, deps: Deps) -> Graph:
@@ -146,7 +157,8 @@ async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps, given: S
     entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
     earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
-    return Mentions(citizen_id, book, known, uses)
+    types = await naming.read_types(graph, list(known)) if known else ()
+    return Mentions(citizen_id, book, known, uses, types)
 
 
 async def _off_loop[Result](texts: Sequence[Writing], work: Any, *values: Any) -> Any:
@@ -187,12 +199,16 @@ async def _earlier_uses(
 
 @dataclass(slots=True)
 class Mentions:
-    """What is to be made of the names of some texts. `known`: named memories of the graph, by id."""
+    """What is to be made of the names of some texts. `known`: named memories of the graph, by id.
+
+    `types`: of links between names, beside those of the languages.
+    """
 
     citizen_id: str
     book: NameBook
     known: Mapping[str, naming.NamedRecord]
     earlier: Sequence[naming.NameUse] = ()
+    types: Sequence[str] = ()
     _stored: set[str] = field(default_factory=set)
     _given: set[str] = field(default_factory=set)
 
@@ -210,7 +226,8 @@ class Mentions:
         """What is to be stored for some of the texts: memories, changes of known ones, then links."""
         links = [link for writing in texts for link in self._links(writing)]
         links += self._earlier_links(texts)
-        targets = dict.fromkeys(link.target_id for link in links)
+        ends = [(link.source_id, link.target_id)[link.relation_type == _MENTIONS :] for link in links]
+        targets = dict.fromkeys(chain.from_iterable(ends))
         new = [target for target in targets if target not in self._stored and self._is_new(target)]
         self._stored.update(new)
         memories = [self._memory(target, texts) for target in new]
@@ -226,11 +243,36 @@ class Mentions:
         for target in dict.fromkeys(given):
             self._date(target, writing.time)
             yield self.link_to(writing, target)
-        for entry in self.book.mentions(writing.named_text()) if writing.own else ():
+        mentioned = self.book.mentions(writing.named_text()) if writing.own else []
+        for entry in mentioned:
             if entry.id not in given:
                 yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
         if writing.own and states_something(writing.text, self.book.language):
             yield self.link_to(writing, SELF_ID).assuming(*_MADE_OF_LINK)
+        if (mentioned or writing.about) and getattr(writing.command, "node_type", None) != CONTEXT:
+            for deed in self.read_deeds(writing):
+                yield self._deed_link(writing, deed)
+
+    def read_deeds(self, writing: Writing) -> list[Deed]:
+        """What a text tells that one did to another of those that it mentions, its speaker among them."""
+        speaker = (writing.speaker or "").strip()
+        is_self = not speaker or speaker.lower() in ASKING or speaker == self.citizen_id
+        one = self.book.get(speaker) or (Named(SELF_ID, "", SELF_TYPE) if is_self else Named("", "", ""))
+        deeds = self.book.deeds(writing.named_text(), writing.about, End(one.id, one.kind), self.types)
+        return [deed for deed in deeds if deed.source and deed.target]
+
+    def _deed_link(self, writing: Writing, deed: Deed) -> Relate:
+        told = {
+            "id": identifier(f"{writing.memory_id}:{deed.source}:{deed.relation_type}:{deed.target}"),
+            "source_id": deed.source,
+            "relation_type": deed.relation_type,
+            "goal": TO_REMEMBER,
+            "mindstate": TELLING,
+            "confidence": deed.confidence,
+            "formation_trigger": naming.MADE_OF_DEEDS,
+            "episode_id": writing.memory_id,
+        }
+        return self.link_to(writing, deed.target).model_copy(update=told).assuming(*_MADE_OF_LINK)
 
     def _date(self, target: str, time: datetime | None) -> None:
         entry = self.book.entries[target]
@@ -244,7 +286,7 @@ class Mentions:
                 citizen_id=self.citizen_id,
                 source_id=writing.memory_id,
                 target_id=target_id,
-                relation_type="MENTIONS",
+                relation_type=_MENTIONS,
                 goal=WHO_IS_MEANT,
                 mindstate="naming",
                 energy=0.5,
@@ -309,10 +351,11 @@ class Mentions:
 
     def _endings(self, texts: Sequence[Writing], links: Sequence[Relate]) -> Iterator[Unrelate]:
         """Ends the links of a replaced text with what the new one does not mention."""
-        said = {(link.source_id, link.target_id) for link in links}
+        said = {link.id or natural_id(link.source_id, _MENTIONS, link.target_id) for link in links}
         for writing in texts:
-            for link in writing.ended:
-                if (writing.memory_id, link.target_id) not in said:
-                    when = {"effective_at": writing.time} if isinstance(writing.command, Supersede) else {}
-                    ended = Unrelate(citizen_id=self.citizen_id, id=link.id, source=writing.command.source, **when)
+            for link_id in writing.ended:
+                if link_id not in said:
+                    changed = writing.time and isinstance(writing.command, Supersede | Retract)
+                    when = {"effective_at": writing.time} if changed else {}
+                    ended = Unrelate(citizen_id=self.citizen_id, id=link_id, source=writing.command.source, **when)
                     yield ended.with_writer(writing.command.writer)

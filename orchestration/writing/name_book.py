@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz
 
+from orchestration.appraisal.deeds import Deed, End, read_deeds
+from orchestration.appraisal.languages import language
 from orchestration.appraisal.name_data import language_of, name_data
 from orchestration.appraisal.names import (
     Kind,
@@ -190,6 +192,16 @@ class NameBook:
             if text.time is not None and (entry.since is None or text.time < entry.since):
                 entry.since = text.time
         return entries
+
+    def deeds(self, text: NamedText, about: Sequence[str], writer: End, types: Sequence[str]) -> list[Deed]:
+        """What a text tells that one did to another, of what it mentions and what is given as what it is `about`.
+        `writer`, `types`: as in `read_deeds`.
+        """
+        names: dict[str, End] = {}
+        for entry in (*self.mentions(text), *map(self.find, about)):
+            names |= dict.fromkeys(set(entry.forms()) - self._shared, End(entry.id, entry.kind))
+        code = language_of(text.text, self.language)
+        return read_deeds(text.text, names, writer, language(code), types=types) if names else []
 
     def get(self, name: str) -> Named | None:
         """What a name stands for; None for an unknown one, or one that several have."""

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from orchestration.appraisal import threads
 from orchestration.appraisal.appraise import Appraisal
-from orchestration.appraisal.threads import OpenThread
 from orchestration.dependencies import Deps
 from orchestration.ranking.relevance import word_weights
 from orchestration.writing import atomic
@@ -23,7 +21,7 @@ from schemas.temporal import Instant, to_datetime
 from substrate.graphs.graph import Graph
 from substrate.store import lexicon
 from substrate.store.threads import LaterText, OpenMemory, read_open_threads, read_steps
-from substrate.text import query_words
+from substrate.text import query_words, stems
 
 RESOLVED_BY: Final = "RESOLVED_BY"
 LED_TO: Final = "LED_TO"
@@ -36,6 +34,14 @@ MAX_STEPS: Final = 4
 HOW: Final = "remember how it was solved"
 MOST_WORDS: Final = 64
 """Only so many words of a long text are looked up."""
+SOLVED: Final = 0.54
+"""Least strength of a match."""
+BESIDE_THE_BEST: Final = 0.85
+"""A text closes every thread that matches at least this share as well as the best: one problem told twice."""
+WORD_WEIGHT: Final = 0.04
+"""How much a shared stem of inverse document frequency 1 adds to the cosine of meaning."""
+MOST_SHARED: Final = 8.0
+"""The most inverse document frequency of shared stems that counts: a long text shares words with everything."""
 
 
 class Told(NamedTuple):
@@ -56,12 +62,12 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
     for solution in sorted(told, key=lambda memory: int(memory.row["valid_at"])):
         text = text_of(solution.row)
         is_own = solution.command.level is Level.N1
-        may_end = is_own and threads.tells_end(text, solution.appraisal)
+        may_end = is_own and tells_end(text, solution.appraisal)
         memories = await _open_before(solution, graph) if may_end else {}
         if not memories:
             continue
         weights = await _word_weights(text, graph)
-        for thread in threads.find_solved(text, list(map(_thread, memories.values())), weights):
+        for thread in find_solved(text, list(map(_thread, memories.values())), weights):
             closed += await _close(solution, memories[thread.id], graph, deps, now=now)
     return closed
 
@@ -138,3 +144,36 @@ def _writer_fields(solution: Told) -> dict[str, Any]:
 
 def _made(command: Command, solution: Told) -> Command:
     return command.as_inferred().with_writer(solution.command.writer)
+
+
+class OpenThread(NamedTuple):
+    """A memory whose words tell that something is open. `likeness`: cosine of its meaning to the later text."""
+
+    id: str
+    text: str
+    likeness: float
+
+
+def tells_end(text: str, appraisal: Appraisal) -> bool:
+    """Whether a text tells that something is over, and nothing else that would make this doubtful.
+
+    Good news alone tell it of nothing in particular, and who asks or wants more is still at it.
+    """
+    is_over = appraisal.tells_solution and appraisal.resolution_state is ResolutionState.RESOLVED
+    return is_over and appraisal.goal is None and "?" not in text
+
+
+def find_solved(text: str, threads: Sequence[OpenThread], weights: Mapping[str, float]) -> list[OpenThread]:
+    """The threads that the text solves, best first; none below the strength `SOLVED`.
+
+    The strength is the cosine of meaning + 0.04 × the summed weights of the shared stems, at most 0.32. `weights`:
+    the inverse document frequency of each stem of the text in the graph.
+    """
+    told = stems(text)
+    strengths = {}
+    for thread in threads:
+        shared = sum(weights.get(stem, 0.0) for stem in sorted(told & stems(thread.text)))
+        strengths[thread.id] = thread.likeness + WORD_WEIGHT * min(MOST_SHARED, shared)
+    enough = max(SOLVED, BESIDE_THE_BEST * max(strengths.values(), default=0.0))
+    solved = [thread for thread in threads if strengths[thread.id] >= enough]
+    return sorted(solved, key=lambda thread: (-strengths[thread.id], thread.id))

@@ -120,7 +120,7 @@ async def read_self_entity(target: GraphTarget, scope: Scope, keys: Sequence[str
     values = {**scope.bounds(), "self": SELF_ID, "keys": list(keys)}
     found = [_Self(*row) for row in await target.graph.read(query, **values)]
     written = [(_Self(*row), source) for *row, source in await target.graph.read(DECLARED, **values)]
-    own = [one for one, source in written if source in _DECLARING]
+    own = [one for one, source in written if source in _DECLARING or is_made(one.unset)]
     declared = next((one for one in own if not is_made(one.unset)), None)
     if declared is not None:
         count = next((one.appearances for one in found if one.node_id == SELF_ID), 0)

@@ -22,6 +22,7 @@ from substrate.store.archive import STATE_LABELS, count_stored
 from substrate.store.consolidation import find_made_of
 from substrate.store.feedback import take_back_naming
 from substrate.store.import_drafts import draft_names
+from substrate.store.naming import MADE_OF_DEEDS
 from substrate.store.passages import erase_passages
 from substrate.store.predictions import forget_predictions_naming
 from substrate.store.revaluation import forget_stamps
@@ -54,6 +55,14 @@ LINKS_OF: Final = Query(
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
 """Ids of the next links: their receipts are erased before the links."""
+
+DEEDS_OF: Final = Query(
+    "erase_deeds_of",
+    f"{_THOSE} MATCH (n)-[:LINK|PAST_LINK]->(a:ConsciousnessNode) WHERE a.name_key IS NOT NULL WITH DISTINCT a "
+    "MATCH (a)-[e:LINK|PAST_LINK]-() WHERE e.episode_id IN $ids AND e.formation_trigger = $trigger "
+    "WITH a, e LIMIT $rows RETURN DISTINCT e.id, a.id",
+)
+"""Ids of the next links between names that the memories alone tell of, each with one of its ends."""
 
 STATEMENTS_ON: Final = Query(
     "erase_statements_on",
@@ -253,13 +262,17 @@ async def _erase_contents(graph: Graph, ids: list[str]) -> Counter[str]:
 
 
 async def _erase_beside(graph: Graph, ids: list[str]) -> Counter[str]:
-    """Erase the edges of those memories that are contexts, their notes, and the predictions that name a memory.
+    """Erase the edges of those memories that are contexts, their notes, the deeds that the memories tell, and the
+    predictions that name a memory.
 
     The notes go after the edges, so that a repeated erasure finds what is left of them.
     """
     removed: Counter[str] = Counter()
     for note in await contexts.read_notes(graph, ids):
         removed += await _erase_links(graph, list(note.ends), list(note.edges))
+    while deeds := await graph.read(DEEDS_OF, ids=ids, trigger=MADE_OF_DEEDS, rows=LINKS_AT_ONCE):
+        links, ends = map(list, zip(*deeds, strict=True))
+        removed += await _erase_links(graph, ends, links)
     removed["context_notes"] += await contexts.forget_notes(graph, ids)
     removed["predictions"] += await forget_predictions_naming(graph, ids)
     return removed

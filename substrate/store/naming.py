@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import orjson
@@ -18,6 +19,8 @@ MOST_NAMES: Final = 500
 _USERS_READ: Final = 8
 MADE_OF_NAMES: Final = "named in the text"
 """The `formation_trigger` of links from a text to what it names."""
+MADE_OF_DEEDS: Final = "told in the text"
+"""That of links between what a text names, of what one did to the other; the text is their `episode_id`."""
 
 NAMED_BY_WORDS: Final = Query(
     "named_by_words",
@@ -40,10 +43,20 @@ TEXTS_WITH: Final = Query(
 MADE_LINKS: Final = Query(
     "made_links",
     "MATCH (n:ConsciousnessNode {id: $id}) WITH n MATCH (n)-[e:LINK]->(t) "
-    "WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = $open "
-    "RETURN e.id, t.id ORDER BY e.id",
+    f"WHERE e.formation_trigger = '{MADE_OF_NAMES}' AND e.unset IS NOT NULL AND e.expired_at = $open "
+    "RETURN e.id AS id UNION MATCH (n:ConsciousnessNode {id: $id}) WITH n MATCH (n)-[:LINK]->(t) "
+    "WHERE t.name_key IS NOT NULL WITH DISTINCT t MATCH (t)-[e:LINK]-() WHERE e.episode_id = $id "
+    f"AND e.formation_trigger = '{MADE_OF_DEEDS}' AND e.expired_at = $open RETURN e.id AS id",
 )
-"""The links that were made of the words of a text."""
+"""The links that were made of the words of a text: to what it names, and between that."""
+
+TYPES_AROUND: Final = Query(
+    "types_around_names",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[e:LINK]->(t) WHERE t.name_key IS NOT NULL "
+    f"AND coalesce(e.formation_trigger, '') <> '{MADE_OF_NAMES}' AND e.expired_at = $open "
+    "RETURN DISTINCT e.relation_type ORDER BY e.relation_type LIMIT 64",
+)
+"""The types of the links that lead from one name to another."""
 
 WRITER_OF: Final = Query(
     "writer_of", "MATCH (n:ConsciousnessNode {id: $id}) RETURN n.node_type, n.source, n.speaker"
@@ -56,11 +69,6 @@ class TextWriter(NamedTuple):
     node_type: str
     source: str
     speaker: str | None
-
-
-class MadeLink(NamedTuple):
-    id: str
-    target_id: str
 
 
 class NamedRecord(NamedTuple):
@@ -131,11 +139,14 @@ async def read_writer(graph: Graph, memory_id: str) -> TextWriter | None:
     return TextWriter(*rows[0]) if rows else None
 
 
-async def read_made_links(graph: Graph, memory_id: str, trigger: str) -> list[MadeLink]:
-    """The links that were made of the words of a memory, for what triggered them. Raises as `Graph.read`."""
-    return [
-        MadeLink(*row) for row in await graph.read(MADE_LINKS, id=memory_id, trigger=trigger, open=END_OF_TIME)
-    ]
+async def read_made_links(graph: Graph, memory_id: str) -> tuple[str, ...]:
+    """The ids of the links that were made of the words of a memory. Raises as `Graph.read`."""
+    return tuple(chain.from_iterable(await graph.read(MADE_LINKS, id=memory_id, open=END_OF_TIME)))
+
+
+async def read_types(graph: Graph, ids: Sequence[str]) -> tuple[str, ...]:
+    """The types of the links from these to what else has a name. Raises as `Graph.read`."""
+    return tuple(chain.from_iterable(await graph.read(TYPES_AROUND, ids=list(ids), open=END_OF_TIME)))
 
 
 def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:

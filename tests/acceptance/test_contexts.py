@@ -81,6 +81,10 @@ def test_a_context_is_one_whole_that_resonates_by_its_names_feeling_and_result(
     assert [(node["node_id"], node["made"]) for node in later["nodes"]] == [
         ("person:egor", False), ("person:kai", False),
     ]  # fmt: skip
+    text = "Egor did not praise Kai, he criticised the code. Egor broke the code."
+    told = written(wordless, citizen, description=text, nodes=["Egor", "Kai", "code"])
+    shown = [(edge["source"], edge["relation_type"], edge["target"], edge["found"]) for edge in told["edges"]]
+    assert shown == [("Egor", "BROKE", "code", True)]
 
 
 def test_sent_twice_it_is_written_once(wordless: Service, citizen: str) -> None:

@@ -1777,6 +1777,20 @@ FOREACH (c IN gone |
 )
 RETURN size(gone);
 
+// erase_deeds_of
+// :params $ids, $rows, $trigger
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:LINK|PAST_LINK]->(a:ConsciousnessNode)
+WHERE a.name_key IS NOT NULL
+WITH DISTINCT a
+MATCH (a)-[e:LINK|PAST_LINK]-()
+WHERE e.episode_id IN $ids AND e.formation_trigger = $trigger
+WITH a, e
+LIMIT $rows
+RETURN DISTINCT e.id, a.id;
+
 // erase_in_runs
 // :params $ids
 MATCH (r:UpkeepRun)
@@ -6135,13 +6149,21 @@ LIMIT $rows
 RETURN id(n), n.id, n.node_type, n.speaker, n.name, left(toStringOrNull(n.description), 200);
 
 // made_links
-// :params $id, $open, $trigger
+// :params $id, $open
 MATCH (n:ConsciousnessNode {id: $id})
 WITH n
 MATCH (n)-[e:LINK]->(t)
-WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = $open
-RETURN e.id, t.id
-ORDER BY e.id;
+WHERE e.formation_trigger = 'named in the text' AND e.unset IS NOT NULL AND e.expired_at = $open
+RETURN e.id AS id
+UNION
+MATCH (n:ConsciousnessNode {id: $id})
+WITH n
+MATCH (n)-[:LINK]->(t)
+WHERE t.name_key IS NOT NULL
+WITH DISTINCT t
+MATCH (t)-[e:LINK]-()
+WHERE e.episode_id = $id AND e.formation_trigger = 'told in the text' AND e.expired_at = $open
+RETURN e.id AS id;
 
 // made_tags_of
 // :params $ids
@@ -14701,6 +14723,18 @@ RETURN later;
 UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, coalesce(n.version, 1), n.expired_at;
+
+// types_around_names
+// :params $ids, $open
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK]->(t)
+WHERE t.name_key IS NOT NULL AND coalesce(e.formation_trigger, '') <> 'named in the text'
+    AND e.expired_at = $open
+RETURN DISTINCT e.relation_type
+ORDER BY e.relation_type
+LIMIT 64;
 
 // undo_offer
 // :params $run

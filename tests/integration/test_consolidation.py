@@ -170,6 +170,16 @@ async def test_a_generalisation_stands_for_its_members_which_stay_as_they_were(
     assert await carried(deps, fresh_citizen, "d0") == before
 
 
+async def test_thanks_and_greetings_are_no_part_of_a_generalisation(deps: Deps, fresh_citizen: str) -> None:
+    await tell_drafts(deps, fresh_citizen)
+    thanks = ("Thank you so much!", "Thanks a lot, see you later!", "Hi, good morning!")
+    for n, text in enumerate(thanks):
+        await stored(deps, *told(fresh_citizen, f"t{n}", ("draft", "editor"), text))
+    await consolidated(deps, fresh_citizen)
+    [made] = (await members(deps, fresh_citizen)).values()
+    assert made == {"d0", "d1", "d2"}
+
+
 async def test_a_second_run_adds_nothing_and_one_with_more_memories_supersedes(
     deps: Deps, fresh_citizen: str
 ) -> None:

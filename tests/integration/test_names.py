@@ -154,6 +154,14 @@ async def test_a_chat_is_named_whole_and_again_changes_nothing(naming: Deps, fre
     assert await mentioned(naming, fresh_citizen) == first
 
 
+async def test_what_an_ingested_chat_says_of_i_stands_for_the_citizen(naming: Deps, fresh_citizen: str) -> None:
+    told = chat(fresh_citizen, "chat", ("user", "hi, I'm Gord Halloran, joiner"), ("assistant", "Hello Gord"))
+    await ingest(ParsedFiles((told,)), naming, day(50))
+    entity = (await who(naming, fresh_citizen)).self_entity
+    assert entity is not None
+    assert (entity.node_id, entity.declared, entity.appearances) == ("self", False, 1)
+
+
 async def test_people_of_one_citizen_are_not_those_of_another(naming: Deps, fresh_citizen: str) -> None:
     other = f"{fresh_citizen}2"
     await stored(naming, note(fresh_citizen, "a", "my sister Anna rang"), now=day(1))

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
+from orchestration.appraisal.key_phrases import written_tags
 from orchestration.ingestion.formats.documents import day_of
 from orchestration.ingestion.formats.foreign import short_name
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section, free_key
@@ -30,7 +31,6 @@ FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end
 MAX_TAGS: Final = 64
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
-_TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
 _FIELD = re.compile(r"([A-Za-z_][\w -]*):(?:\s+(.*))?\Z")
 _ITEM = re.compile(r"\s*-\s+(.+)\Z")
@@ -244,7 +244,7 @@ def _tags(reader: Reader, prose: Sequence[str], front_matter: Sequence[str] = ()
     """Return at most `MAX_TAGS` tags: those of the front matter, then the `#tags` of the text."""
     tags = [tag.lstrip("#") for tag in front_matter]
     for line in prose:
-        tags += _TAG.findall(line)
+        tags += written_tags(line)
     distinct = list(dict.fromkeys(tag.rstrip("/-") for tag in tags if tag.rstrip("/-")))
     if len(distinct) > MAX_TAGS:
         reader.counts[f"notes had more than {MAX_TAGS} tags; only the first {MAX_TAGS} are stored"] += 1

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from orchestration.appraisal.telling import read_silence
 from orchestration.upkeep import generalisation_prompt
 from orchestration.upkeep.clusters import (
     FEWEST,
@@ -42,7 +43,7 @@ from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from orchestration.writing.records import embedded_text, given_tags
 from schemas.commands import Command, Retract
-from schemas.memory import GENERALISATION, ConsciousnessNode, Source, graph_fields
+from schemas.memory import GENERALISATION, SILENCES, ConsciousnessNode, Source, graph_fields
 from schemas.temporal import to_instant
 from substrate.inference.language.model import ModelRequest
 from substrate.store import consolidation as store
@@ -237,8 +238,12 @@ def _members_to_read(made: Sequence[store.Generalised], memories: Mapping[str, C
 
 
 def _may_be_member(memory: ConsciousnessNode) -> bool:
-    """What somebody said or wrote, and what was made of that; no person or place, nothing else of upkeep."""
+    """What somebody said or wrote, and what was made of that; no person or place, nothing else of upkeep, and
+    nothing that only asks, thanks or greets.
+    """
     if memory.node_type.lower() in NO_STATEMENTS or not memory.description.strip():
+        return False
+    if memory.step in SILENCES or read_silence(memory.description) == "Courtesy":
         return False
     return memory.source is not Source.UPKEEP or memory.node_type == GENERALISATION
 

@@ -21,6 +21,11 @@ BLOCKED, UNDER_WAY, DONE = ResolutionState.BLOCKED, ResolutionState.IN_PROGRESS,
         ("Gutted.", ["sadness"]),
         ("We are over the moon!", ["joy"]),
         ("Ich bin total genervt davon.", ["frustration"]),
+        ("I was hurt by what he said", ["hurt"]),
+        ("it sounds muddy and I am frustrated", ["frustration"]),
+        ("that sounds frustrating", []),
+        ("if it rains and I am sad, call me", []),
+        ("I was hurt in the accident", []),
         ("Tom was furious.", []),
         ("My mum is worried about me", []),
         ("He said he was happy", []),
@@ -32,6 +37,19 @@ BLOCKED, UNDER_WAY, DONE = ResolutionState.BLOCKED, ResolutionState.IN_PROGRESS,
 )
 def test_only_what_the_speaker_feels_is_felt(text: str, emotions: list[str]) -> None:
     assert list(appraise(text, Voice.OWN).emotions) == emotions
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("the results were mixed", "complex"),
+        ("Die Ergebnisse waren gemischt.", "complex"),
+        ("I mixed the paint", None),
+        ("Were the results mixed?", None),
+    ],
+)
+def test_what_turned_out_both_ways_is_complex(text: str, result: str | None) -> None:
+    assert appraise(text, Voice.OWN).result == result
 
 
 def test_degree_capitals_and_exclamation_marks_make_a_feeling_stronger() -> None:

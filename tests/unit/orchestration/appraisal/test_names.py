@@ -38,6 +38,8 @@ def told(text: str) -> list[tuple[str, str]]:
         ("a gift from my grandma in my home country, Sweden.", [("Sweden", Kind.PLACE)]),
         ("it is on Fallow Lane now", [("Fallow Lane", Kind.PLACE)]),
         ("the Atlas project is late", [("Atlas", Kind.PROJECT)]),
+        ("I met Kim Park, a teacher", [("Kim Park", Kind.PERSON)]),
+        ("we walked through Victoria Park, a teacher told me", [("Victoria Park", Kind.PLACE)]),
         ("I like the Komoot app", [("Komoot", Kind.PRODUCT)]),
         ("she is at Hartmoor Academy", [("Hartmoor Academy", Kind.ORGANISATION)]),
         ("I am reading “The Long Field” at night", [("The Long Field", Kind.ENTITY)]),

@@ -56,7 +56,19 @@ def test_a_turn_that_only_asks_is_a_question(text: str) -> None:
     assert read_silence(text) == "Question"
 
 
-@pytest.mark.parametrize("text", ["Thanks!", "ok cool", "👍", "Vielen Dank!", "Noted.", "Alles klar"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks!",
+        "ok cool",
+        "👍",
+        "Vielen Dank!",
+        "Noted.",
+        "Alles klar",
+        "Hi, good morning!",
+        "Thanks, see you later!",
+    ],
+)
 def test_thanks_and_acknowledgement_are_courtesy(text: str) -> None:
     assert read_silence(text) == "Courtesy"
 

@@ -62,6 +62,14 @@ def test_turns_speakers_and_sessions_become_memories() -> None:
     assert not {"energy", "confidence"} & turn.model_fields_set
 
 
+def test_the_tags_that_somebody_writes_into_a_turn_are_its_tags() -> None:
+    said = ("Planted #beans and #peas/early, issue #12, more #beans `#code`", "Try #sunset for the photo")
+    turns = (Turn("1", "user", said[0]), Turn("2", "assistant", said[1]))
+    found = memories(talk(Session("session_1", "session 1", MAY, turns)))
+    assert found["talk:1"].tags == ("beans", "peas/early")
+    assert found["talk:2"].tags == ()
+
+
 def test_turns_stay_in_order_across_sessions() -> None:
     assert links(talk()) == [
         ("talk:D1:1", "SAID_BY", "person:caroline"),

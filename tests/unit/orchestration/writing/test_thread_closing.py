@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.appraisal.appraise import Voice, appraise
-from orchestration.appraisal.threads import SOLVED, OpenThread, find_solved, tells_end
+from orchestration.writing.thread_closing import SOLVED, OpenThread, find_solved, tells_end
 
 CASE = OpenThread("case", "I'm blocked on the glass case, the supplier does not ship", 0.5)
 PERMIT = OpenThread("permit", "Still waiting for the permit of the archive", 0.2)
