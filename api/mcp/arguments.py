@@ -255,7 +255,9 @@ class FeedbackArguments(Arguments):
     used: Annotated[MemoryIds, Field(description="Ids of the recalled memories that answered it.")] = ()
     wrong: Annotated[MemoryIds, Field(description="Ids of those that were wrong for it.")] = ()
     not_changed: Annotated[
-        tuple[NotChanged, ...], Field(description="Pairs told as a change, `earlier` and `later`, that are none.")
+        tuple[NotChanged, ...],
+        AtMost(50),
+        Field(description="Pairs told as a change, `earlier` and `later`, that are none."),
     ] = ()
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
