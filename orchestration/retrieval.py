@@ -339,7 +339,7 @@ def build_report(
             *ranked.filtered.notes,
             *(note for level, lexicon in lexicons.items() for note in lexicon.notes(level)),
             *(() if ranked.extraction.embedding else (NO_EMBEDDER,)),
-            *note_unfollowed(ranked.results),
+            *(note_unfollowed(ranked.results) if intention.explain else ()),
             *_note_former(ranked, intention.temporal_mode),
             *versions.notes,
             *ranked.learned.notes,

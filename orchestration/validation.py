@@ -269,18 +269,11 @@ def metadata_report(
             "memories_with_errors": len(faulty),
             "average_completeness": average,
             "incomplete_memory_ids": tuple(dict.fromkeys(faulty)),
-            "quality_grade": grade_given(average, faulty=len(faulty), graded=len(graded), total=total),
+            "quality_grade": grade(average, len(faulty) / (total or 1)),
             "graded_memories": len(graded),
             "inferred_fields": dict(inferred),
         }
     )
-
-
-def grade_given(average: float, *, faulty: int, graded: int, total: int) -> Grade | None:
-    """The grade of what was given; None when there are memories and nothing was given of any."""
-    if total and not graded and not faulty:
-        return None
-    return grade(average, faulty / (total or 1))
 
 
 def assess_metadata_quality(results: Sequence[ValidationResult]) -> Grade:

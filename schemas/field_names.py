@@ -21,6 +21,7 @@ ALIASES: Final[Names] = {
     "energy": ("current_energy",),
     "goal": ("current_goal",),
     "mode": ("query_mode",),
+    "relation": ("relation_type",),
 }
 """The short names of fields, on every door."""
 NAMES_OF_REST: Final[Names] = {name: (short,) for short, names in ALIASES.items() for name in names}

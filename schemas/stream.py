@@ -28,6 +28,8 @@ LEVEL_NAMES: dict[Level, str] = {
     Level.N2: "n2_collective",
     Level.N3: "n3_ecosystem",
 }
+LISTS: Final = ("vector_results", "graph_results", "relationships")
+"""The lists of a level."""
 
 
 class ConsciousnessLevelResults(Frozen):
@@ -35,11 +37,13 @@ class ConsciousnessLevelResults(Frozen):
 
     `vector_results` are nearest to the query, nearest first; `graph_results` were reached by name, by word or over
     links, most active first. `relationships` connect memories in the stream, strongest first.
+    `omitted`: how many more entries each of the three lists has, where the stream is too large to show all.
     """
 
     vector_results: tuple[ConsciousnessNode, ...] = ()
     graph_results: tuple[ConsciousnessNode, ...] = ()
     relationships: tuple[ConsciousnessRelationship, ...] = ()
+    omitted: dict[str, int] | None = None
 
 
 class ActivationTiers(Frozen):
@@ -47,7 +51,7 @@ class ActivationTiers(Frozen):
 
     Where nothing fits a question, at most standing instructions for its answer are in focus, and the periphery
     begins with what is nearest to it.
-    A memory that does not fit `max_tokens` leaves its place empty; others keep their tier.
+    A memory that does not fit leaves its place empty; others keep their tier.
     """
 
     focus: tuple[ConsciousnessNode, ...] = ()
@@ -186,8 +190,8 @@ class ConsciousnessStream(StreamFrame):
     `text` is the compact form, which is sent as a `ReferencedStream`.
 
     `degraded` names queries that failed or were late, whose results are missing, and as `fields` the fields that
-    cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit
-    `max_tokens`; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
+    cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that stand nowhere: they
+    did not fit; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
     `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
     memories from which what was neither given nor kept was derived; a question has none. With `explain`, `learned`
     is what the feedback of the citizen did to its question. `offers`: a few open offers of upkeep, in the waking

@@ -61,6 +61,7 @@ class LevelReferences(Frozen):
     vector_results: tuple[Reference, ...] = ()
     graph_results: tuple[Reference, ...] = ()
     relationships: tuple[Reference, ...] = ()
+    omitted: dict[str, int] | None = None
 
 
 class TierReferences(Frozen):
@@ -113,6 +114,7 @@ class ReferencedStream(StreamFrame):
             vector_results=self._memories(level.vector_results),
             graph_results=self._memories(level.graph_results),
             relationships=tuple(self.links[each] for each in level.relationships),
+            omitted=level.omitted,
         )
 
     def _graph(self, tiers: ActivationTiers) -> TraversalGraph:
@@ -225,6 +227,7 @@ def referenced(stream: ConsciousnessStream, sections: Collection[str] = _SECTION
             vector_results=refer(level.vector_results),
             graph_results=refer(level.graph_results),
             relationships=_put_all(links, level.relationships),
+            omitted=level.omitted,
         )
         for name, level in found
     }

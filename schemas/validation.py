@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from schemas.base import Frozen, Unit
 
@@ -37,8 +37,8 @@ class MetadataValidationReport(Frozen):
     """Metadata quality over the memories (and links) of a stream (003, component 6).
 
     What was given is graded: `average_completeness` and `quality_grade` are of the `graded_memories`, of which a
-    writer gave metadata, in the memory or in one of its links. `quality_grade` is null when there are memories and
-    none has any. `inferred_fields`: how many memories and links have each field as the service filled it.
+    writer gave metadata, in the memory or in one of its links; without any the grade is poor, and `nothing_given`.
+    `inferred_fields`: how many memories and links have each field as the service filled it.
     """
 
     total_memories: int = 0
@@ -47,13 +47,11 @@ class MetadataValidationReport(Frozen):
     memories_with_errors: int = 0
     average_completeness: Unit = 0.0
     incomplete_memory_ids: tuple[str, ...] = ()
-    quality_grade: Grade | None = "poor"
+    quality_grade: Grade = "poor"
     graded_memories: int = 0
     inferred_fields: dict[str, int] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _without_a_grade(self) -> Self:
-        """A null is not sent: memories whose report names no grade have none."""
-        if self.total_memories and "quality_grade" not in self.model_fields_set:
-            self.__dict__["quality_grade"] = None
-        return self
+    @property
+    def nothing_given(self) -> bool:
+        """Whether there are memories, and all that they have was inferred."""
+        return bool(self.total_memories) and not self.graded_memories and not self.memories_with_errors

@@ -16,8 +16,8 @@ from schemas.mind.sharing import ContestedPage, ContestedQuery, ContestRequest, 
 from schemas.settings import Settings
 
 OPTIONS: Final = {
-    "citizen_id": "--citizen", "id": "ID", "to": "--to", "level": "--level", "collective": "--collective",
-    "reason": "--reason",
+    "citizen_id": "--citizen", "id": "ID", "level": "--level", "from_level": "--from-level",
+    "collective": "--collective", "reason": "--reason",
 }  # fmt: skip
 
 app = typer.Typer(add_completion=False)
@@ -31,16 +31,16 @@ def share(
     memory: MemoryId,
     *,
     citizen: options.Citizen,
-    to: SharedLevel = "N2",
+    level: SharedLevel = "N2",
     collective: options.Collective = None,
-    level: Annotated[str, typer.Option(help="Where the memory stands: N1 or N2.")] = "N1",
+    from_level: Annotated[str, typer.Option(help="Where the memory stands: N1 or N2.")] = "N1",
     links: Annotated[bool, typer.Option(help="Copy its links to what the citizen shared there too.")] = True,
     as_json: options.AnswerAsJson = False,
 ) -> None:
     """Copy a memory with its links to N2 or N3; again, to bring the copy up to date."""
     fields = {
-        "citizen_id": citizen, "id": memory, "to": to.upper(), "collective": collective, "level": level.upper(),
-        "with_links": links,
+        "citizen_id": citizen, "id": memory, "level": level.upper(), "collective": collective,
+        "from_level": from_level.upper(), "with_links": links,
     }  # fmt: skip
     request = support.validate(Share, fields, OPTIONS)
     answer = support.run(_share(support.read_settings(ctx), request))

@@ -12,8 +12,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting
+from orchestration.assembly.budget import reduced
 from orchestration.assembly.excerpt import cut_to_room, stems_of
-from orchestration.assembly.fitting import reduced
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import LEVEL_NAMES, ConsciousnessStream
@@ -314,7 +314,7 @@ def _format_change(change: TemporalDissonance) -> Text:
 
 def describe_grade(report: MetadataValidationReport) -> str:
     """The grade of what was given, and how many fields the service filled."""
-    if report.quality_grade is not None:
+    if not report.nothing_given:
         return f"metadata {report.quality_grade}"
     inferred = sum(report.inferred_fields.values())
     return f"metadata: none given{f', {inferred:,} fields inferred' if inferred else ''}"

@@ -163,7 +163,7 @@ async def _run_repairs(findings: Sequence[Finding], runtime: Runtime) -> list[Re
 
 def _grade(quality: MetadataValidationReport) -> str:
     described = describe_grade(quality).capitalize()
-    complete = f": {quality.average_completeness:.0%} complete" if quality.quality_grade else ""
+    complete = f": {quality.average_completeness:.0%} complete" if not quality.nothing_given else ""
     return f"{described}{complete}"
 
 

@@ -83,6 +83,7 @@ class MemoryListFields(ListFields, total=False):
 
 class LinkListFields(ListFields, total=False):
     relation_type: str | None
+    relation: str | None
 
 
 class QuestionFields(CitizenFields, MomentFields, total=False):
@@ -330,12 +331,13 @@ class LinkFields(TypedDict, total=False):
 
 
 class RelateFields(CommandFields, LinkFields, total=False):
-    """A `Relate`; `emotions` are `emotion_vector`."""
+    """A `Relate`; `emotions` are `emotion_vector`, `relation` is `relation_type`."""
 
     id: str | None
     source_id: str
     target_id: str
     relation_type: str
+    relation: str
     valid_at: Time | None
     invalid_at: Time | None
     source: AnySource

@@ -22,10 +22,10 @@ class ErasureFields(TypedDict, total=False):
 
 class ShareFields(fields.CitizenFields, total=False):
     command_id: str | None
-    level: Literal["N1", "N2"]
+    from_level: Literal["N1", "N2"]
     from_collective: str | None
     id: str
-    to: SharedLevelName
+    level: SharedLevelName
     collective: str | None
     with_links: bool
 

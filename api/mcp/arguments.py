@@ -223,7 +223,7 @@ class UndoArguments(_MemoryArguments):
 class RelateArguments(Arguments):
     citizen_id: CitizenArgument
     source_id: Annotated[Identifier, Field(description="The memory where the link begins.")]
-    relation_type: Annotated[RelationType, Field(description="What one is to the other, such as CAUSED_BY.")]
+    relation: Annotated[RelationType, Field(description="What one is to the other, such as CAUSED_BY.")]
     target_id: Annotated[Identifier, Field(description="The memory where the link ends.")]
     goal: Annotated[Name, Field(description="Why the link matters to the citizen.")]
     mindstate: Annotated[Name, Field(description="The state of mind behind the link.")]

@@ -44,7 +44,7 @@ class CheckRulesArguments(Arguments):
 class ShareArguments(Arguments):
     citizen_id: CitizenArgument
     id: Annotated[Identifier, Field(description="Its memory id.")]
-    to: Annotated[Literal["N2", "N3"], Field(description="Which level.")] = "N2"
+    level: Annotated[Literal["N2", "N3"], Field(description="Which level.")] = "N2"
     collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
 
 

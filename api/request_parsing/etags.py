@@ -1,7 +1,8 @@
 """ETags of memories (RFC 9110): 304 to a client that has the memory, 412 to one that saw another version.
 
-Tags are strong. A tag contains the version, a digest of the owner and a digest of the body. `If-Match` becomes the
-`expected_version` of a command, so that a command sent again is still recognised.
+A tag contains the version, a digest of the owner and a digest of the record; under the same tag nothing differs
+but `effective_energy`, which time changes. `If-Match` becomes the `expected_version` of a command, so that a
+command sent again is still recognised.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Final
 from fastapi import Header, Response
 
 from api.problems import invalid_request
+from orchestration.mind.decay import Decay
 from schemas.errors import PreconditionFailed
 from schemas.memory import ConsciousnessNode, Level
 
@@ -29,15 +31,18 @@ REREAD: Final = "Read it again, then decide."
 _TAG: Final = re.compile(r'"(\d{1,15})-([0-9a-f]{8})-[0-9a-f]{16}"')
 
 
-def etag_response(memory: ConsciousnessNode, citizen_id: str | None, if_none_match: str | None) -> Response:
-    """The memory with its tag; 304 when `if_none_match` names that tag."""
+def etag_response(
+    memory: ConsciousnessNode, decay: Decay, citizen_id: str | None, if_none_match: str | None
+) -> Response:
+    """The memory as `decay` shows it, with its tag; 304 when `if_none_match` names that tag."""
     body = memory.model_dump_json().encode()
     owner = _owner_digest(memory.graph_key, citizen_id, memory.node_id)
     tag = f'"{memory.version}-{owner}-{blake2b(body, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if if_none_match is not None and _matches_any(tag, if_none_match):
         return Response(status_code=304, headers=headers)
-    return Response(body, headers=headers, media_type="application/json")
+    [shown] = decay.show([memory])
+    return Response(shown.model_dump_json(), headers=headers, media_type="application/json")
 
 
 def expect_version(raw: Any, if_match: str | None) -> Any:

@@ -65,7 +65,9 @@ async def read(
 ) -> ConsciousnessRelationship:
     """A link as it is now, or as it was at a moment. `Substrate-Notes` lists what was assumed."""
     row = await read_link_row(address, query, runtime, now)
-    link = link_with_ends(row, key_of(address, query), query.scope(now).known.end)
+    scope = query.scope(now)
+    stored = link_with_ends(row, key_of(address, query), scope.known.end)
+    [link] = Decay(runtime.deps.half_lives, scope.moment(now)).show([stored])
     add_notes(response, query, link)
     return link
 

@@ -85,8 +85,10 @@ async def read(
 ) -> Response:
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` lists what was assumed."""
     row = await read_memory_row(address, query, runtime, now)
-    memory = node(row, key_of(address, query), query.scope(now).known.end)
-    response = etag_response(memory, query.citizen_id, if_none_match)
+    scope = query.scope(now)
+    memory = node(row, key_of(address, query), scope.known.end)
+    decay = Decay(runtime.deps.half_lives, scope.moment(now))
+    response = etag_response(memory, decay, query.citizen_id, if_none_match)
     add_notes(response, query, memory)
     return response
 

@@ -1,11 +1,17 @@
-"""A number of tokens that an answer may have. Pure."""
+"""A number of tokens that an answer may have, and a stream with fewer of its memories and links. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from math import ceil
+from typing import Any, Final, NamedTuple
 
-from schemas.memory import ConsciousnessNode
+from orchestration.ranking.candidates import Key
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.stream import LISTS, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
+from schemas.stream_forms import all_memories, graph_node, moments_of
+from schemas.stream_parts import GraphNode
 
 COMPACT_TOKENS: Final = 1500
 """The most tokens of a compact text, and of an answer to `recall` and `wake`, where none are named."""
@@ -21,3 +27,103 @@ class Budget(NamedTuple):
     def cost(self, node: ConsciousnessNode) -> int:
         """Tokens of a memory in a plain list: its speaker or name, and its text."""
         return self.count(f"{node.speaker or node.name}: {node.description}")
+
+
+def key_of(record: ConsciousnessNode | ConsciousnessRelationship) -> Key:
+    """What tells a memory, or a link, from every other one of the stream."""
+    own = record.node_id if isinstance(record, ConsciousnessNode) else record.link_id
+    return record.graph_key, own, record.version
+
+
+def reduced(
+    stream: ConsciousnessStream,
+    memories: Sequence[ConsciousnessNode],
+    links: Iterable[ConsciousnessRelationship] | None = None,
+    *,
+    in_levels: Sequence[ConsciousnessNode] | None = None,
+    in_graph: Sequence[ConsciousnessNode] | None = None,
+    share: float = 1.0,
+) -> ConsciousnessStream:
+    """The stream with these memories alone, as they are given, and the links between them.
+
+    `links`: those of them that are shown; `in_levels`, `in_graph`: the memories that stand there. None for all.
+    `share`: of each list of the levels no more than its first entries, so many of all; at least one.
+    """
+    shown = {key_of(node): node for node in memories}
+    found = shown if in_levels is None else {key_of(node): node for node in in_levels}
+    linked = None if links is None else set(map(key_of, links))
+    tiers, graph, present = stream.activation_tiers, stream.traversal_graph, dict(shown)
+    levels: dict[str, ConsciousnessLevelResults] = {}
+    drawn: set[tuple[str, str]] = set()
+    for name, level in stream.levels.items() if found else ():
+        levels[name] = own = _level(level, found, linked, share)
+        present |= {key_of(node): node for node in (*own.vector_results, *own.graph_results)}
+        drawn.update(key_of(link)[:2] for link in own.relationships)
+    nodes = present.values() if in_graph is None else in_graph
+    on_graph = {key_of(node)[:2] for node in nodes}
+    return stream.model_copy(
+        update={
+            "activation_tiers": ActivationTiers(
+                focus=_shown(tiers.focus, shown),
+                peripheral=_shown(tiers.peripheral, shown),
+                background=_shown(tiers.background, shown),
+            ),
+            "levels": levels,
+            "traversal_graph": graph.model_copy(
+                update={
+                    "nodes": tuple(_drawn(graph.nodes, nodes)),
+                    "edges": tuple(
+                        edge
+                        for edge in graph.edges
+                        if (edge.graph_key, edge.edge_id) in drawn
+                        and {(edge.graph_key, edge.source_id), (edge.graph_key, edge.target_id)} <= on_graph
+                    ),
+                }
+            ),
+            "omitted": stream.omitted + len(set(map(key_of, all_memories(stream)))) - len(present),
+        }
+    )
+
+
+def _shown(
+    nodes: Iterable[ConsciousnessNode], shown: Mapping[Key, ConsciousnessNode]
+) -> tuple[ConsciousnessNode, ...]:
+    return tuple(shown[key_of(node)] for node in nodes if key_of(node) in shown)
+
+
+def _level(
+    level: ConsciousnessLevelResults,
+    shown: Mapping[Key, ConsciousnessNode],
+    linked: Collection[Key] | None,
+    share: float,
+) -> ConsciousnessLevelResults:
+    """The first of each list that are shown, with the number of the others."""
+    lists: dict[str, tuple[Any, ...]] = {}
+    for name in LISTS:
+        every = getattr(level, name)
+        lists[name] = every[: ceil(share * len(every))]
+    vector, graph = (_shown(lists[name], shown) for name in LISTS[:2])
+    here = {key_of(node)[:2] for node in (*vector, *graph)}
+    relationships = tuple(
+        link
+        for link in lists["relationships"]
+        if {(link.graph_key, link.source_id), (link.graph_key, link.target_id)} <= here
+        and (linked is None or key_of(link) in linked)
+    )
+    omitted = Counter(level.omitted)
+    lists = {"vector_results": vector, "graph_results": graph, "relationships": relationships}
+    for name, each in lists.items():
+        omitted[name] += len(getattr(level, name)) - len(each)
+    return ConsciousnessLevelResults(**lists, omitted=dict(+omitted) or None)
+
+
+def _drawn(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) -> Iterable[GraphNode]:
+    """The nodes of these memories: of several versions the one that the node shows, else another that is shown."""
+    shown: dict[tuple[Any, ...], ConsciousnessNode] = {}
+    for memory in memories:
+        shown.setdefault((memory.graph_key, memory.node_id), memory)
+        shown[moments_of(memory)] = memory
+    for node in nodes:
+        own = shown.get(moments_of(node)) or shown.get((node.graph_key, node.node_id))
+        if own is not None:
+            yield graph_node(own, node.activation_tier)

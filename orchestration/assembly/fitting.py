@@ -6,13 +6,14 @@ It changes what is shown, and nothing that was calculated: energy, grades and pa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from math import ceil
+from typing import Final, NamedTuple, Protocol
 
 import orjson
 
-from orchestration.assembly.budget import COMPACT_TOKENS, Budget
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget, key_of, reduced
 from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import cut_to_room, without_field
 from orchestration.assembly.sent_form import (
@@ -25,25 +26,23 @@ from orchestration.assembly.sent_form import (
     frame_tokens,
     places_tokens,
     record_json,
-    sample_bytes_per_token,
     section_tokens,
     sections_of,
     sparse_row,
     stream_json,
 )
-from orchestration.ranking.candidates import Key
 from schemas.intention import Form, Part
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.responses import Intended
-from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
-from schemas.stream_forms import all_links, all_memories, graph_node, moments_of, reference
-from schemas.stream_parts import GraphNode
+from schemas.stream import ConsciousnessStream
+from schemas.stream_forms import all_links, all_memories, graph_node, reference
 from substrate.inference import tokens
 
 OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""
-MANY_SAMPLES, SAMPLED = 40, 0.97
-"""So many places of a large stream are counted; they may have fewer tokens than the rest, by this share."""
+LEAST_SHARE, LEAST_STEP, TIERS_SHARE = 0.01, 1.15, 4
+"""The least share of the lists of a stream, how much smaller than the one before each is at least, and how many
+times as large that of the tiers is: they say what matters, so that the lists give way first."""
 FEWEST: Final = 10
 """So many memories stand in their tiers before one of them stands in its level and the graph too."""
 LARGE: Final = 5
@@ -53,8 +52,6 @@ _MAY_GO: Final = (
     "aliases", "tags", "emotion_vector", "felt_quality", "body_sensation", "goal", "result", "rule",
 )  # fmt: skip
 """The fields of a memory that may be left out where they are too large."""
-
-type LinkKey = tuple[GraphKey, str, int]
 
 
 def fit(
@@ -85,15 +82,24 @@ def fit(
 
 
 def send(stream: ConsciousnessStream, asked: Sent, budget: Budget | None) -> bytes:
-    """The stream as it is sent. Without a budget the full form has at most `FULL_TOKENS`, as an estimate (003)."""
+    """The stream as it is sent. Without a budget the full form has at most `FULL_TOKENS`, as an estimate (003).
+
+    A larger one is cut in equal shares by rank, so that each level shows the best of what it found. Only where
+    memories are so large that not even the first of each list fit, it is fitted like any other.
+    """
     if budget is not None:
         return stream_json(_placed(stream, asked, budget), asked.form, asked.parts, budget)
-    body = stream_json(stream, asked.form, asked.parts)
-    if asked.form != "full" or estimate_tokens(len(body), bytes_per_token(body)) <= FULL_TOKENS:
+    body, share = stream_json(stream, asked.form, asked.parts), 1.0
+    if asked.form != "full":
         return body
-    of_token = SAMPLED * sample_bytes_per_token(body, MANY_SAMPLES)
-    if estimate_tokens(len(body), of_token) <= FULL_TOKENS:
+    active, found = stream.activation_tiers.ordered(), list(all_memories(stream))
+    while (over := estimate_tokens(len(body), bytes_per_token(body)) / FULL_TOKENS) > 1 and share > LEAST_SHARE:
+        share /= max(LEAST_STEP, over)
+        in_tiers = active[: ceil(len(active) * min(1.0, share * TIERS_SHARE))]
+        body = stream_json(reduced(stream, in_tiers, in_levels=found, share=share), "full", asked.parts)
+    if over <= 1:
         return body
+    of_token = bytes_per_token(body)
     most = Budget(FULL_TOKENS, lambda text: estimate_tokens(len(text.encode()), of_token), "estimate")
     fitting = fit(stream, "full", most, parts=asked.parts)
     return stream_json(_placed(fitting, asked, most), "full", asked.parts, most)
@@ -134,7 +140,7 @@ class _Costs:
         self._edges = {(edge.graph_key, edge.edge_id): edge for edge in graph.edges}
         levels = stream.levels.values()
         found = chain.from_iterable((*each.vector_results, *each.graph_results) for each in levels)
-        self._times = Counter(map(_key, found))
+        self._times = Counter(map(key_of, found))
         self._counted: dict[int, tuple[ConsciousnessNode, int]] = {}
         own = section_tokens(stream, sections, budget)
         empty = places_tokens(stream, sections, budget)
@@ -143,7 +149,7 @@ class _Costs:
         self._others = list(own.values())
         self.places = sum(empty[name] for name in self.further)
         """The sections in which memories stand a second time, without any."""
-        self.room = budget.limit - frame_tokens(stream, form, budget) - empty[self.primary]
+        self.room = budget.limit - frame_tokens(stream, form, budget, sections) - empty[self.primary]
         links = list(all_links(stream)) if LINKED & {self.primary, *others} else []
         few = links[:SAMPLE]
         self.links = len(links) * sum(map(self.link, few)) // len(few) if few else 0
@@ -197,7 +203,7 @@ class _Costs:
     def _stands(self, node: ConsciousnessNode, section: str) -> int:
         if section == "traversal_graph":
             return int((node.graph_key, node.node_id) in self._drawn)
-        return self._times[_key(node)] if section == "levels" else 1
+        return self._times[key_of(node)] if section == "levels" else 1
 
     def _as_drawn(self, node: ConsciousnessNode, own: int) -> int:
         if not self._stands(node, "traversal_graph"):
@@ -309,87 +315,3 @@ class _Fitting:
                     break
                 links.append(link)
         return links
-
-
-def reduced(
-    stream: ConsciousnessStream,
-    memories: Sequence[ConsciousnessNode],
-    links: Iterable[ConsciousnessRelationship] | None = None,
-    *,
-    in_levels: Sequence[ConsciousnessNode] | None = None,
-    in_graph: Sequence[ConsciousnessNode] | None = None,
-) -> ConsciousnessStream:
-    """The stream with these memories alone, as they are given, and the links between them.
-
-    `links`: those of them that are shown; `in_levels`, `in_graph`: the memories that stand there. None for all.
-    """
-    shown = {_key(node): node for node in memories}
-    in_levels = memories if in_levels is None else in_levels
-    found = {_key(node): node for node in in_levels}
-    present = {key[:2] for key in found}
-    between = all_links(stream) if links is None else links
-    linked = {
-        (link.graph_key, link.link_id, link.version)
-        for link in between
-        if {(link.graph_key, link.source_id), (link.graph_key, link.target_id)} <= present
-    }
-    tiers = stream.activation_tiers
-    graph = stream.traversal_graph
-    drawn = {key[:2] for key in linked}
-    on_graph = {_key(node)[:2] for node in (memories if in_graph is None else in_graph)}
-    return stream.model_copy(
-        update={
-            "activation_tiers": ActivationTiers(
-                focus=_shown(tiers.focus, shown),
-                peripheral=_shown(tiers.peripheral, shown),
-                background=_shown(tiers.background, shown),
-            ),
-            "levels": {name: _level(level, found, linked) for name, level in stream.levels.items() if in_levels},
-            "traversal_graph": graph.model_copy(
-                update={
-                    "nodes": tuple(_drawn(graph.nodes, memories if in_graph is None else in_graph)),
-                    "edges": tuple(
-                        edge
-                        for edge in graph.edges
-                        if (edge.graph_key, edge.edge_id) in drawn
-                        and {(edge.graph_key, edge.source_id), (edge.graph_key, edge.target_id)} <= on_graph
-                    ),
-                }
-            ),
-            "omitted": stream.omitted + len({_key(node) for node in all_memories(stream)}) - len(shown),
-        }
-    )
-
-
-def _key(node: ConsciousnessNode) -> Key:
-    return node.graph_key, node.node_id, node.version
-
-
-def _shown(
-    nodes: Iterable[ConsciousnessNode], shown: Mapping[Key, ConsciousnessNode]
-) -> tuple[ConsciousnessNode, ...]:
-    return tuple(shown[_key(node)] for node in nodes if _key(node) in shown)
-
-
-def _level(
-    level: ConsciousnessLevelResults, shown: Mapping[Key, ConsciousnessNode], linked: Collection[LinkKey]
-) -> ConsciousnessLevelResults:
-    return ConsciousnessLevelResults(
-        vector_results=_shown(level.vector_results, shown),
-        graph_results=_shown(level.graph_results, shown),
-        relationships=tuple(
-            link for link in level.relationships if (link.graph_key, link.link_id, link.version) in linked
-        ),
-    )
-
-
-def _drawn(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) -> Iterable[GraphNode]:
-    """The nodes of these memories: of several versions the one that the node shows, else another that is shown."""
-    shown: dict[tuple[Any, ...], ConsciousnessNode] = {}
-    for memory in memories:
-        shown.setdefault((memory.graph_key, memory.node_id), memory)
-        shown[moments_of(memory)] = memory
-    for node in nodes:
-        own = shown.get(moments_of(node)) or shown.get((node.graph_key, node.node_id))
-        if own is not None:
-            yield graph_node(own, node.activation_tier)

@@ -17,16 +17,16 @@ from pydantic import BaseModel
 from orchestration.assembly.budget import Budget
 from schemas.base import Sparse
 from schemas.intention import Form, Part
-from schemas.stream import ALWAYS_SENT, ConsciousnessStream, TokenCounts
+from schemas.stream import ALWAYS_SENT, LISTS, ConsciousnessStream, TokenCounts
 from schemas.stream_forms import PART_FIELDS, referenced
 from substrate.inference import tokens
 
 BYTES_PER_TOKEN: Final = 3.3
 """Of a stream of English, or a like language, as JSON. Of real ones it is 3.4 to 3.5, of long texts more."""
-FULL_TOKENS: Final = 50_000
-"""The most tokens of a stream by 003, for the form that says each memory several times."""
-SAMPLES, SAMPLE_BYTES = 8, 400
-"""Of a stream in another script so many places are counted by the vocabulary."""
+FULL_TOKENS: Final = 100_000
+"""The most tokens that 003 accepts of a stream, for the form that says each memory several times."""
+SAMPLES, SAMPLE_BYTES, MANY_SAMPLES, SAMPLED = 8, 400, 40, 0.97
+"""So many places are counted by the vocabulary; those of a large stream may have fewer tokens than the rest."""
 OTHER_SCRIPTS: Final = 0.02
 """A stream with more of its bytes beyond ASCII is in another script."""
 GRAPH_SHARE: Final = 2 / 3
@@ -38,10 +38,11 @@ SAMPLE: Final = 5
 COUNTS_TOKENS: Final = 30
 """What the counts themselves take, about."""
 PATHS: Final = "suggested_paths"
+POTENTIAL: Final = "energy_feedback_potential"
+"""A figure of a section that is never left out: it is one number, and what wakes a citizen (003, component 5c)."""
 _MOST_FIRST: Final = (
     "notes",
     "entities",
-    "energy_feedback_potential",
     "relative_potential",
     "energy_feedback",
     "citizen_energy",
@@ -87,18 +88,18 @@ def estimate_tokens(size: float, bytes_per_token: float = BYTES_PER_TOKEN) -> in
 
 
 def bytes_per_token(body: bytes) -> float:
-    """How many bytes of this stream a token has, about; in another script than English some places are counted."""
-    if len(body.translate(None, _ASCII)) <= OTHER_SCRIPTS * len(body):
+    """How many bytes of this stream a token has, about.
+
+    Of one in another script than English some places are counted, of one that may exceed 003's bound more of them.
+    """
+    is_other = len(body.translate(None, _ASCII)) > OTHER_SCRIPTS * len(body)
+    is_large = len(body) > FULL_TOKENS * (1 if is_other else BYTES_PER_TOKEN)
+    if not is_other and not is_large:
         return BYTES_PER_TOKEN
-    return sample_bytes_per_token(body)
-
-
-def sample_bytes_per_token(body: bytes, samples: int = SAMPLES) -> float:
-    """How many bytes of this stream a token has at so many places of it."""
-    step = max(SAMPLE_BYTES, len(body) // samples)
+    step = max(SAMPLE_BYTES, len(body) // (MANY_SAMPLES if is_large else SAMPLES))
     places = [body[start : start + SAMPLE_BYTES] for start in range(0, len(body), step)]
     counted = sum(map(tokens.counter(), (place.decode(errors="ignore") for place in places)))
-    return sum(map(len, places)) / max(1, counted)
+    return sum(map(len, places)) * (SAMPLED if is_large else 1) / max(1, counted)
 
 
 def stream_json(
@@ -132,9 +133,9 @@ def _with_counts(body: bytes, counts: TokenCounts) -> bytes:
     return body[:-1] + b',"token_counts":' + _dump(counts) + b"}"
 
 
-def frame_tokens(stream: ConsciousnessStream, form: Form, budget: Budget) -> int:
-    """What a bounded stream takes without its memories, links and sections."""
-    fields = _sent_fields(stream, form, (), _Rows())
+def frame_tokens(stream: ConsciousnessStream, form: Form, budget: Budget, sections: Collection[str]) -> int:
+    """What a bounded stream takes without its memories, links and those `sections` that may be left out."""
+    fields = _sent_fields(stream, form, {POTENTIAL}.intersection(sections), _Rows())
     return COUNTS_TOKENS + _tokens(_told(fields, keep=_MOST_FIRST), budget)
 
 
@@ -151,12 +152,10 @@ def section_tokens(stream: ConsciousnessStream, sections: Collection[str], budge
 
 def places_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
     """What the tiers and the levels take before a memory stands in them."""
+    lists = dict.fromkeys(LISTS, ())
     empty: dict[str, Any] = {
         "activation_tiers": dict.fromkeys(("focus", "peripheral", "background"), ()),
-        "levels": {
-            level: dict.fromkeys(("vector_results", "graph_results", "relationships"), ())
-            for level in stream.levels
-        },
+        "levels": {level: {**lists, "omitted": dict.fromkeys(lists, 100)} for level in stream.levels},
     }
     return {name: _member_tokens(name, each, budget) for name, each in empty.items() if name in sections}
 
@@ -194,7 +193,7 @@ class _Rows:
         if isinstance(section, Sparse):
             return self.row(section)
         if isinstance(section, BaseModel):
-            return {name: self.of_list(each) for name, each in vars(section).items()}
+            return {name: self.of_list(each) for name, each in vars(section).items() if each is not None}
         return section
 
     def of_list(self, value: Any) -> Any:

@@ -12,7 +12,7 @@ from collections import Counter
 
 import numpy as np
 
-from orchestration.validation import Given, grade_given
+from orchestration.validation import Given, grade
 from schemas.validation import MetadataValidationReport, ValidationResult
 
 _PRESENT, _FAULTY, _WARNED = 1, 2, 4
@@ -86,7 +86,7 @@ class MetadataQuality:
             memories_with_errors=faulty,
             average_completeness=average,
             incomplete_memory_ids=tuple(self._faulty),
-            quality_grade=grade_given(average, faulty=faulty, graded=len(graded), total=total),
+            quality_grade=grade(average, faulty / total),
             graded_memories=len(graded),
             inferred_fields=dict(self.inferred),
         )

@@ -29,7 +29,7 @@ def summarise(report: SweepReport, swept_at: datetime) -> QualitySummary:
     quality = report.report
     return QualitySummary(
         swept_at=swept_at,
-        quality_grade=quality.quality_grade,
+        quality_grade=None if quality.nothing_given else quality.quality_grade,
         average_completeness=quality.average_completeness,
         total_memories=quality.total_memories,
         graded_memories=quality.graded_memories,

@@ -98,7 +98,7 @@ def _copying(flow: _Flow, original: Record, writer: Writer) -> Copying:
     request = flow.request
     origin = SharedFrom(
         **graph_fields(flow.key),
-        citizen_id=request.citizen_id if request.level is Level.N1 else None,
+        citizen_id=request.citizen_id if request.from_level is Level.N1 else None,
         id=original.id,
         version=original.version,
     )
@@ -168,7 +168,7 @@ async def _contests(flow: _Flow, copying: Copying) -> tuple[Contest, ...]:
     """Who contests the copy, and on a shared level the original."""
     scope = Scope.current(flow.now)
     contests = (await sharing.read_contests(flow.target, [copying.id], scope)).get(copying.id, ())
-    if flow.request.level is Level.N1:
+    if flow.request.from_level is Level.N1:
         return contests
     return (
         *(await sharing.read_contests(flow.source, [flow.request.id], scope)).get(flow.request.id, ()),

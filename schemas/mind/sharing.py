@@ -17,36 +17,36 @@ SharedLevel = Literal[Level.N2, Level.N3]
 class Share(Request):
     """Copy a memory to a shared level, in the name of the citizen; sent again, it brings the copy up to date.
 
-    `level` and `from_collective`: where the memory stands now. `to` and `collective`: where it goes. `with_links`:
-    also its links to memories that the citizen shared there.
+    `level` and `collective`: where it goes, as in the answer. `from_level` and `from_collective`: where the memory
+    stands now. `with_links`: also its links to memories that the citizen shared there.
     """
 
     command_id: Identifier | None = None
     citizen_id: CitizenId
-    level: Literal[Level.N1, Level.N2] = Level.N1
+    from_level: Literal[Level.N1, Level.N2] = Level.N1
     from_collective: CollectiveId | None = None
     id: Identifier
-    to: SharedLevel
+    level: SharedLevel
     collective: CollectiveId | None = None
     with_links: Flag = True
 
     @model_validator(mode="after")
     def _goes_up(self) -> Self:
-        if self.to <= self.level:
-            raise ValueError(f"to must be a higher level than {self.level}")
-        check_collective(self.to, self.collective)
-        check_collective(self.level, self.from_collective)
+        if self.level <= self.from_level:
+            raise ValueError(f"level must be higher than from_level, which is {self.from_level}")
+        check_collective(self.level, self.collective)
+        check_collective(self.from_level, self.from_collective)
         return self
 
     @property
     def stands_in(self) -> GraphKey:
         """The key of the graph of the original."""
-        return graph_key(self.level, self.from_collective)
+        return graph_key(self.from_level, self.from_collective)
 
     @property
     def goes_to(self) -> GraphKey:
         """The key of the graph of the copy."""
-        return graph_key(self.to, self.collective)
+        return graph_key(self.level, self.collective)
 
 
 class Shared(InGraph, Frozen):

@@ -94,7 +94,6 @@ class Aim(NamedTuple):
         aimed |= {"collective": self.collective, "collectives": [self.collective]}
         if name == "used":
             return [self.memory]
-        aimed["to"] = "N2" if self.level == "N1" else "N3"
         if name in aimed:
             return aimed[name]
         for choice in FIRST_OF if "properties" not in schema else ():

@@ -75,7 +75,7 @@ def world(service: Service) -> Iterator[World]:
 def shared_and_contested(service: Service, world: World, collective: str, author: str, other: str) -> str:
     """The id of the copy of a memory of the author, with a contest of the other; both hold the secret."""
     service.remember(author, id=f"own-{collective}", name="lamp", description=world.secret(collective))
-    body = {"citizen_id": author, "id": f"own-{collective}", "to": "N2", "collective": collective}
+    body = {"citizen_id": author, "id": f"own-{collective}", "level": "N2", "collective": collective}
     http = {"ada": world.ada, "kai": world.kai}[author]
     shared = http.post("/v1/share", json=body)
     assert (shared.status_code, shared.json()["collective"]) == (200, collective), shared.text
@@ -235,8 +235,8 @@ def test_nothing_is_shared_into_or_out_of_a_collective_out_of_reach(world: World
         return {name: nowhere if value == world.atlas else value for name, value in body.items()}
 
     with service.unchanged():
-        refused("/v1/share", id="of-egor", to="N2", collective=world.atlas)
-        refused("/v1/share", id="one", level="N2", from_collective=world.atlas, to="N3")
+        refused("/v1/share", id="of-egor", level="N2", collective=world.atlas)
+        refused("/v1/share", id="one", from_level="N2", from_collective=world.atlas, level="N3")
         refused("/v1/contests", id=world.copies[world.atlas], collective=world.atlas, reason="No.")
         refused("/v1/contests/withdraw", id=world.copies[world.atlas], collective=world.atlas)
 
@@ -244,7 +244,7 @@ def test_nothing_is_shared_into_or_out_of_a_collective_out_of_reach(world: World
 def test_a_reader_neither_shares_into_a_collective_nor_contests_there(world: World, service: Service) -> None:
     there = world.copies[world.atlas]
     sent: dict[str, dict[str, str]] = {
-        "/v1/share": {"id": f"own-{world.borea}", "to": "N2", "collective": world.atlas},
+        "/v1/share": {"id": f"own-{world.borea}", "level": "N2", "collective": world.atlas},
         "/v1/contests": {"id": there, "collective": world.atlas, "reason": "No."},
         "/v1/contests/withdraw": {"id": there, "collective": world.atlas},
     }
@@ -252,7 +252,8 @@ def test_a_reader_neither_shares_into_a_collective_nor_contests_there(world: Wor
         for path, body in sent.items():
             problem = problem_in(world.kai.post(path, json={"citizen_id": "kai", **body}), 403)
             assert problem["detail"] == f"this needs the scope collective:{world.atlas}:write"
-        further = {"citizen_id": "kai", "id": there, "level": "N2", "from_collective": world.atlas, "to": "N3"}
+        source = {"from_level": "N2", "from_collective": world.atlas}
+        further = {"citizen_id": "kai", "id": there, **source, "level": "N3"}
         problem_in(world.kai.post("/v1/share", json=further), 403)
 
 

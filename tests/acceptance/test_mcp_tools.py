@@ -116,7 +116,7 @@ async def test_every_tool_can_be_offered_and_works(tmp_path: Path) -> None:
         ids = []
         for name in ("Ferry", "Booking"):
             ids.append((await called(client, "remember", name=name)).structured_content["id"])
-        ends = {"source_id": ids[0], "target_id": ids[1], "relation_type": "NEEDS"}
+        ends = {"source_id": ids[0], "target_id": ids[1], "relation": "NEEDS"}
         assert "related" in text_of(await called(client, "relate", **ends, **felt))
         assert text_of(await called(client, "resolve", id=ids[0], resolution_state="blocked")).startswith(
             "blocked"

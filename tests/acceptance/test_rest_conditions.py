@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings, Settings
 from tests.acceptance.conftest import Service, problem_in
 from tests.acceptance.test_rest import revise, seen
+from tests.builders import LINK_METADATA
 
 
 def test_a_memory_that_is_had_already_is_not_sent_again(service: Service, citizen: str) -> None:
@@ -30,6 +32,22 @@ def test_a_memory_that_is_had_already_is_not_sent_again(service: Service, citize
     revise(service, citizen, "m", "supersede", description="changed")
     changed = service.http.get(address, headers={"If-None-Match": tag})
     assert (changed.status_code, changed.json()["description"]) == (200, "changed")
+
+
+def test_one_memory_and_one_link_tell_what_time_has_left_of_their_energy(service: Service, citizen: str) -> None:
+    for name in ("m", "n"):
+        service.remember(citizen, id=name, name=name, energy=0.8, valid_at="2026-01-01T00:00:00Z")
+    link = {"source_id": "m", "target_id": "n", "relation": "NEXT", **LINK_METADATA}
+    sent = {"citizen_id": citizen, **link, "energy": 0.8, "valid_at": "2026-01-01T00:00:00Z"}
+    service.http.post("/v1/links", json=sent).raise_for_status()
+    for kind, name in (("memories", "m"), ("links", "m|NEXT|n")):
+        listed = service.http.get(f"/v1/{kind}", params={"citizen_id": citizen}).json()[kind]
+        answer = service.http.get(f"/v1/{kind}/N1/{name}", params={"citizen_id": citizen})
+        assert 0 < answer.json()["effective_energy"] < 0.8
+        assert answer.json()["effective_energy"] == pytest.approx(listed[0]["effective_energy"], abs=0.001)
+        moment = {"as_of_time": "2026-01-01T00:00:00Z", "known_at": datetime.now(UTC).isoformat()}
+        then = service.http.get(f"/v1/{kind}/N1/{name}", params={"citizen_id": citizen, **moment})
+        assert then.json()["effective_energy"] == 0.8
 
 
 def test_the_tags_of_two_memories_differ_though_their_words_and_versions_agree(

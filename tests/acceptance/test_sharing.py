@@ -44,7 +44,7 @@ def remember(http: httpx.Client, citizen: str, memory: str, **fields: Any) -> No
 
 
 def share(http: httpx.Client, citizen: str, memory: str, **fields: Any) -> dict[str, Any]:
-    return done(http.post("/v1/share", json={"citizen_id": citizen, "id": memory, "to": "N2", **fields}))
+    return done(http.post("/v1/share", json={"citizen_id": citizen, "id": memory, "level": "N2", **fields}))
 
 
 def contest(http: httpx.Client, citizen: str, memory: str, reason: str, **fields: Any) -> dict[str, Any]:
@@ -99,9 +99,9 @@ def test_a_share_can_go_on_from_the_collective_by_its_author_alone(citizens: Cit
     [ada, bo, _] = citizens.names
     remember(citizens.ada, ada, "harbour", description=WORDS)
     copy = share(citizens.ada, ada, "harbour")["id"]
-    body = {"citizen_id": bo, "level": "N2", "id": copy, "to": "N3"}
+    body = {"citizen_id": bo, "from_level": "N2", "id": copy, "level": "N3"}
     assert problem_in(citizens.bo.post("/v1/share", json=body), 403)["type"] == "/problems/not-author"
-    up = share(citizens.ada, ada, copy, level="N2", to="N3")
+    up = share(citizens.ada, ada, copy, from_level="N2", level="N3")
     assert shown(citizens.bo, up["id"], "N3")["shared_from"]["id"] == copy
 
 
@@ -112,9 +112,9 @@ def test_what_is_gone_or_taken_back_is_not_shared(citizens: Citizens) -> None:
     done(http.post("/v1/memories/N1/harbour/retract", json={"citizen_id": ada}))
     done(http.post("/v1/memories/N1/gone/erase", json={"citizen_id": ada}))
     for memory, status in (("harbour", 409), ("gone", 404), ("never", 404)):
-        problem_in(http.post("/v1/share", json={"citizen_id": ada, "id": memory, "to": "N2"}), status)
-    problem_in(http.post("/v1/share", json={"citizen_id": ada, "id": "harbour", "to": "N1"}), 422)
-    body = {"citizen_id": ada, "level": "N2", "id": "harbour", "to": "N2"}
+        problem_in(http.post("/v1/share", json={"citizen_id": ada, "id": memory, "level": "N2"}), status)
+    problem_in(http.post("/v1/share", json={"citizen_id": ada, "id": "harbour", "level": "N1"}), 422)
+    body = {"citizen_id": ada, "from_level": "N2", "id": "harbour", "level": "N2"}
     problem_in(http.post("/v1/share", json=body), 422)
 
 
@@ -212,7 +212,7 @@ def test_erasing_the_original_names_its_copies_and_takes_them_along(citizens: Ci
     http, [ada, bo, _] = citizens.ada, citizens.names
     remember(http, ada, "harbour", description=WORDS)
     first = share(http, ada, "harbour")["id"]
-    second = share(http, ada, first, level="N2", to="N3")["id"]
+    second = share(http, ada, first, from_level="N2", level="N3")["id"]
     contest(citizens.bo, bo, first, "No.")
     report = erase(http, ada, "harbour")
     named = [(each["level"], each["id"], each["erased"]) for each in report["copies"]]

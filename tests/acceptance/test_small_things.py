@@ -151,12 +151,14 @@ def test_a_short_text_whose_memory_ended_or_changed_is_stored_anew_and_once(subs
     assert stored() == third
 
 
-def test_a_chat_is_not_graded_by_metadata_that_nobody_gave(service: Service, citizen: str) -> None:
+def test_a_chat_of_which_nobody_gave_metadata_has_the_lowest_grade_of_003_and_says_why(
+    service: Service, citizen: str
+) -> None:
     said = [{"role": "user", "content": "We painted the boat blue, and I am so happy!"}] * 2
     service.http.post("/v1/episodes", json={"citizen_id": citizen, "messages": said})
     asked = {"citizen_id": citizen, "query_text": "Which colour has the boat?", "query_levels": ["N1"]}
     report = service.http.post("/v1/retrieve", json=asked).json()["metadata_validation"]
-    assert ("quality_grade" in report, report["graded_memories"]) == (False, 0)
+    assert (report["quality_grade"], report["graded_memories"]) == ("poor", 0)
     assert report["total_memories"] > 0
     assert report["inferred_fields"]["energy"] > 0
     felt = {"energy": 0.5, "confidence": 0.9, "emotion_vector": {"joy": 1}, "goal": "sail", "felt_quality": "warm"}

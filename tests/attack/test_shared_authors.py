@@ -29,7 +29,7 @@ def attempts(bo: str, memory: str, link: str) -> list[tuple[str, Any, dict[str, 
         (f"{link_at}/resolve", {"citizen_id": bo, "cascade": True}, {}),
         ("/v1/memories", {**said, "name": "Mine", "valid_at": "1990-01-01", "invalid_at": "1991-01-01"}, {}),
         ("/v1/commands", {"command": "correct", **said, "name": "Mine"}, {}),
-        ("/v1/share", {"citizen_id": bo, "level": "N2", "id": memory, "to": "N3"}, {}),
+        ("/v1/share", {"citizen_id": bo, "from_level": "N2", "id": memory, "level": "N3"}, {}),
         ("/v1/upkeep/repair", {"task": task}, {}),
         ("/v1/upkeep/quarantine", {"level": "N2", "source": "citizen"}, {}),
     ]

@@ -95,7 +95,7 @@ async def lived(deps: Deps, citizen: str) -> Lived:
     }  # fmt: skip
     await write_context(WriteContext.model_validate({"citizen_id": citizen, **context}), deps, NOW + 4, whose)
     shared = await share(
-        Share(citizen_id=citizen, id="pot", to=Level.N2, collective=collective), whose, deps, NOW + 5
+        Share(citizen_id=citizen, id="pot", level=Level.N2, collective=collective), whose, deps, NOW + 5
     )
     assert isinstance(shared, Shared)
     against = ContestRequest(

@@ -666,16 +666,19 @@ async def test_more_questions_than_the_engine_takes_at_once_wait_for_their_turn(
 # --- what is cut is told ---------------------------------------------------------------------------------
 
 
-async def test_a_note_says_how_many_starts_are_followed_over_two_links(deps: Deps, fresh_citizen: str) -> None:
+async def test_with_explain_a_note_says_how_many_starts_are_followed_over_two_links(
+    deps: Deps, fresh_citizen: str
+) -> None:
     c = fresh_citizen
     await stored(deps, *(remember(c, f"m{place}", description="the mill") for place in range(5)))
-    assert (await ask(deps, c, "the mill")).notes == (), "nothing hangs on them"
+    assert (await ask(deps, c, "the mill", explain=True)).notes == (), "nothing hangs on them"
     await stored(deps, relate(c, "m4", "m3"))
-    stream = await ask(deps, c, "the mill")
+    assert (await ask(deps, c, "the mill")).notes == (), "how the engine was asked is for who wants it explained"
+    stream = await ask(deps, c, "the mill", explain=True)
     assert stream.notes == (
         "what is two links away was looked for from the first starts only: 3 of 5 (N1_vector), 3 of 5 (N1_graph)",
     )
-    assert (await ask(deps, c, "the mill", min_energy=0.9)).notes == ()
+    assert (await ask(deps, c, "the mill", min_energy=0.9, explain=True)).notes == ()
 
 
 async def test_named_memories_that_are_no_starts_are_reported(deps: Deps, fresh_citizen: str) -> None:

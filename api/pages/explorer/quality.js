@@ -6,10 +6,11 @@ import { trend } from "./trend.js";
 import { trouble } from "./trouble.js";
 
 function graded(report, of) {
-  const grade = report.quality_grade ?? "none given";
+  const given = report.graded_memories || report.memories_with_errors || !report.total_memories;
+  const [grade, className] = given ? [report.quality_grade, report.quality_grade] : ["none given", "ungraded"];
   const inferred = Object.values(report.inferred_fields).reduce((sum, count) => sum + count, 0);
   return [
-    el("p", { className: "grade" }, el("strong", { className: report.quality_grade ?? "ungraded" }, grade),
+    el("p", { className: "grade" }, el("strong", { className }, grade),
       el("span", { className: "small" }, ` metadata of ${report.total_memories} ${of}`)),
     share("completeness", report.average_completeness),
     el("dl", { className: "facts" },

@@ -90,5 +90,5 @@ def _key(context: JobContext) -> tuple[str, str]:
 
 
 def _in_words(report: SweepReport) -> str:
-    grade = report.report.quality_grade or "no grade"
+    grade = "no grade" if report.report.nothing_given else report.report.quality_grade
     return f"keep the summary: {grade}, {report.report.average_completeness:.0%} complete"

@@ -289,12 +289,13 @@ def test_good_links_do_not_mend_a_faulty_memory() -> None:
     assert (report.memories_with_errors, report.average_completeness) == (1, 1.0)
 
 
-def test_a_chat_of_which_nobody_gave_metadata_is_not_graded_and_says_what_was_inferred() -> None:
+def test_a_chat_of_which_nobody_gave_metadata_is_poor_and_says_what_was_inferred() -> None:
     unset = ("energy", "confidence", "emotion_vector")
     turns = [a_node(node_id=name, source="ingestion", emotion_vector={"joy": 0.5}, unset=unset) for name in "ab"]
     made = a_relationship(source_id="a", target_id="b", source="ingestion", **WHOLE_LINK)
     report = metadata_report(turns, [made])
-    assert (report.quality_grade, report.graded_memories, report.memories_with_errors) == (None, 0, 0)
+    assert (report.quality_grade, report.graded_memories, report.memories_with_errors) == ("poor", 0, 0)
+    assert report.nothing_given
     assert MetadataValidationReport.model_validate_json(report.model_dump_json(exclude_none=True)) == report
     assert report.inferred_fields == {"energy": 2, "confidence": 2, "emotion_vector": 2}
 

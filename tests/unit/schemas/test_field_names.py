@@ -13,8 +13,10 @@ from schemas.base import MOST_FIELDS, Request
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
 from schemas.field_names import ALIASES, NAMES_OF_REST, FieldNames, nearest
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.mind.contexts import WriteContext
 from schemas.mind.state import StateChange
 from schemas.wave_signal import Resonate
+from tests.builders import LINK_METADATA
 
 OF_MEMORY = FieldNames.of(Remember.model_fields, ALIASES)
 JOY = {"joy": 0.5}
@@ -135,6 +137,19 @@ def test_every_question_takes_the_short_names() -> None:
     assert TagWalk.model_validate({"citizen_id": "a", "query": "tea"}).query_text == "tea"
     assert Resonate.model_validate({"citizen_id": "a", "query": "tea"}).query_text == "tea"
     assert StateChange.model_validate({"emotions": JOY}).emotion_vector == JOY
+
+
+def test_what_one_thing_is_to_another_has_one_name_wherever_it_is_said() -> None:
+    said = {"source": "Egor", "target": "Kai"}
+    for name in ("relation", "relation_type"):
+        edge = {**said, name: "criticized"}
+        context = WriteContext.model_validate({"citizen_id": "kai", "description": "x", "edges": [edge]})
+        signal = Resonate.model_validate({"citizen_id": "kai", "relations": [edge]})
+        ends = {"citizen_id": "kai", "source_id": "a", "target_id": "b"}
+        link = Relate.model_validate({**ends, **LINK_METADATA, name: "CRITICIZED"})
+        assert {context.edges[0].relation_type, signal.relations[0].relation_type, link.relation_type} == {
+            "CRITICIZED"
+        }
 
 
 def test_a_field_given_under_two_names_is_refused() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from api.request_parsing.etags import etag_response, expect_version, refuse_if_match
+from orchestration.mind.decay import DAY, NO_DECAY, Decay
 from schemas.errors import InvalidRequest, PreconditionFailed
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import HALF_LIVES, ConsciousnessNode, Level
 from schemas.temporal import to_datetime
 
 
@@ -17,19 +20,27 @@ def memory(level: Level = Level.N1, version: int = 3, name: str = "sea") -> Cons
 
 
 def tag(shown: ConsciousnessNode, citizen_id: str | None = "ada") -> str:
-    return etag_response(shown, citizen_id, None).headers["etag"]
+    return etag_response(shown, NO_DECAY, citizen_id, None).headers["etag"]
 
 
 @pytest.mark.parametrize("wrapped", ["{}", "W/{}", '"other", {}', "{} , W/x", "*"])
 def test_a_tag_that_the_caller_has_is_answered_without_a_body(wrapped: str) -> None:
-    response = etag_response(memory(), "ada", wrapped.format(tag(memory())))
+    response = etag_response(memory(), NO_DECAY, "ada", wrapped.format(tag(memory())))
     assert (response.status_code, response.body) == (304, b"")
 
 
 def test_another_tag_is_answered_with_the_memory() -> None:
-    response = etag_response(memory(name="lake"), "ada", tag(memory()))
+    response = etag_response(memory(name="lake"), NO_DECAY, "ada", tag(memory()))
     assert response.status_code == 200
     assert b"lake" in bytes(response.body)
+
+
+def test_the_energy_that_time_leaves_is_shown_and_changes_no_tag() -> None:
+    stored = memory().model_copy(update={"energy": 0.8})
+    answers = [etag_response(stored, Decay(HALF_LIVES, days * DAY), "ada", None) for days in (0, 90)]
+    shown = [json.loads(bytes(answer.body))["effective_energy"] for answer in answers]
+    assert shown == [0.8, 0.4]
+    assert {answer.headers["etag"] for answer in answers} == {tag(stored)}
 
 
 def test_a_tag_differs_between_citizens_on_n1_only() -> None:

@@ -17,8 +17,9 @@ from orchestration.assembly.fitting import fit, send
 from orchestration.assembly.sent_form import FULL_TOKENS, stream_json
 from orchestration.traversal.graph import build_graph
 from schemas.intention import Form, Part, RetrievalIntention
+from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, QueryTiming
-from schemas.stream_forms import StreamAnswer, as_stream
+from schemas.stream_forms import StreamAnswer, all_memories, as_stream
 from substrate.inference.tokens import counter
 from tests.builders import a_node, a_relationship
 from tests.unit.orchestration.assembly.test_sent_form import a_stream, streams
@@ -26,6 +27,7 @@ from tests.unit.orchestration.assembly.test_sent_form import a_stream, streams
 COUNT = counter()
 FRAME = 450
 """What a JSON stream has at least: its frame, and the least part of the first memory."""
+ASKED = RetrievalIntention(query_text="harbour", citizen_id="ada")
 WORDS = "We met at the harbour and spoke of the boat, the weather and the price of rope. "
 
 
@@ -123,20 +125,101 @@ def test_a_part_of_a_passage_names_its_place_in_the_whole() -> None:
     assert "three" in again.description
 
 
-def test_without_a_limit_the_full_form_keeps_to_the_target_of_003() -> None:
-    stream = long_stream(memories=75, repeats=12)
-    asked = RetrievalIntention(query_text="harbour", citizen_id="ada")
-    full = orjson.loads(send(stream, asked, None))
-    assert (
-        full["token_counts"]["sent"]
-        <= FULL_TOKENS
-        < orjson.loads(stream_json(stream, "full"))["token_counts"]["sent"]
-    )
-    levels, tiers = full["levels"]["n1_personal"], full["activation_tiers"]
-    assert (full["omitted"], sum(map(len, tiers.values()))) == (0, 75)
-    assert 10 < len(levels["graph_results"]) < 75
-    small = orjson.loads(send(stream, asked.model_copy(update={"form": "references"}), None))
-    assert (small["omitted"], len(small["memories"])) == (0, 75)
+def three_levels(memories: int, repeats: int) -> ConsciousnessStream:
+    """Three levels with so many memories each, of which the tiers hold 75, and a link from each to the next."""
+    levels, every = {}, list[ConsciousnessNode]()
+    for name, level in (("n1_personal", Level.N1), ("n2_collective", Level.N2), ("n3_ecosystem", Level.N3)):
+        nodes = tuple(
+            a_node(level=level, node_id=f"m{place}", description=f"Day {place}. " + WORDS * repeats)
+            for place in range(memories)
+        )
+        links = tuple(
+            a_relationship(
+                level=level, link_id=f"l{place}", source_id=f"m{place}", target_id=f"m{(place + 1) % memories}"
+            )
+            for place in range(memories)
+        )
+        levels[name] = ConsciousnessLevelResults(
+            vector_results=nodes[::2], graph_results=nodes[::-1], relationships=links
+        )
+        every += nodes
+    tiers = ActivationTiers(focus=every[:5], peripheral=every[5:25], background=every[25:75])
+    graph = build_graph(every, tiers, [link for each in levels.values() for link in each.relationships])
+    return a_stream(levels=levels, activation_tiers=tiers, traversal_graph=graph)
+
+
+def test_without_a_limit_all_six_lists_are_sent_whole_up_to_what_003_accepts() -> None:
+    stream = three_levels(40, 2)
+    full = StreamAnswer.model_validate_json(send(stream, ASKED, None)).root
+    assert isinstance(full, ConsciousnessStream)
+    assert (full.levels, full.omitted) == (stream.levels, 0)
+    assert full.token_counts is not None
+    assert 50_000 < full.token_counts.sent <= FULL_TOKENS
+
+
+@pytest.mark.parametrize("repeats", [5, 60])
+def test_a_larger_stream_is_cut_in_equal_shares_by_rank_and_tells_what_is_missing(repeats: int) -> None:
+    stream = three_levels(90, repeats)
+    body = send(stream, ASKED, None)
+    assert 0.75 * FULL_TOKENS < COUNT(body.decode()) <= FULL_TOKENS
+    full = StreamAnswer.model_validate_json(body).root
+    assert isinstance(full, ConsciousnessStream)
+    assert full.token_counts is not None
+    assert full.token_counts.sent <= FULL_TOKENS
+    shares = []
+    for name, found in stream.levels.items():
+        sent = full.levels[name]
+        here = {node.node_id for node in (*sent.vector_results, *sent.graph_results)}
+        assert all({link.source_id, link.target_id} <= here for link in sent.relationships)
+        for kind in ("vector_results", "graph_results", "relationships"):
+            shown, every = getattr(sent, kind), getattr(found, kind)
+            assert (sent.omitted or {}).get(kind, 0) == len(every) - len(shown)
+            if kind != "relationships":
+                assert shown == every[: len(shown)]
+                shares.append(len(shown) - len(every) * len(sent.vector_results) / len(found.vector_results))
+    assert all(abs(share) <= 2 for share in shares), "each list keeps the same share of its entries"
+    shown = {(node.level, node.node_id) for node in all_memories(full)}
+    assert full.omitted == 270 - len(shown)
+    assert {(node.level, node.node_id) for node in full.traversal_graph.nodes} == shown
+    if repeats == 5:
+        assert full.activation_tiers == stream.activation_tiers, "the lists give way first"
+    small = orjson.loads(send(stream, ASKED.model_copy(update={"form": "references"}), None))
+    assert (small["omitted"], len(small["memories"])) == (0, 270)
+    assert all("omitted" not in level for level in small["levels"].values())
+
+
+def test_within_a_limit_each_level_tells_how_many_more_there_are() -> None:
+    stream = three_levels(30, 2)
+    for form in ("full", "references"):
+        sent = answered(stream, form, 9000)
+        for name, found in stream.levels.items():
+            level = sent["levels"][name]
+            for kind in ("vector_results", "graph_results", "relationships"):
+                lacking = len(getattr(found, kind)) - len(level[kind])
+                assert lacking == level.get("omitted", {}).get(kind, 0)
+        assert sent["levels"]["n3_ecosystem"]["omitted"]
+        assert COUNT(orjson.dumps(sent).decode()) <= 9000
+
+
+@pytest.mark.parametrize("form", ["full", "references"])
+def test_the_energy_feedback_potential_is_there_however_small_the_limit(form: Form) -> None:
+    stream = three_levels(30, 2).model_copy(update={"energy_feedback_potential": 0.4})
+    for limit in (1, 200, 1000):
+        sent = answered(stream, form, limit)
+        assert sent["energy_feedback_potential"] == 0.4
+        assert COUNT(orjson.dumps(sent).decode()) <= max(limit, FRAME)
+    assert "energy_feedback_potential" not in answered(stream, form, 1000, "activation_tiers")
+
+
+def test_memories_so_large_that_the_first_of_each_list_do_not_fit_are_cut() -> None:
+    nodes = tuple(a_node(node_id=f"m{n}", description=f"{n} " + WORDS * 5000) for n in range(8))
+    level = ConsciousnessLevelResults(vector_results=nodes, graph_results=nodes)
+    stream = a_stream(levels={"n1_personal": level}, activation_tiers=ActivationTiers(focus=nodes[:5]))
+    body = send(stream, ASKED, None)
+    assert COUNT(body.decode()) <= FULL_TOKENS * 1.02
+    sent = orjson.loads(body)
+    assert sent["activation_tiers"]["focus"][0]["node_id"] == "m0"
+    assert sent["omitted"] == 8 - in_tiers(sent)
 
 
 def answered(stream: ConsciousnessStream, form: Form, limit: int, *parts: Part) -> dict[str, Any]:
@@ -215,12 +298,12 @@ def test_the_sections_do_not_hang_on_the_digits_of_measured_times() -> None:
 
 
 @pytest.mark.parametrize("text", ["ზღვის პირას ვისაუბრეთ ნავზე. ", "我们在港口见面谈论船和天气。", WORDS])
-def test_without_a_limit_the_target_holds_in_every_script(text: str) -> None:
-    nodes = tuple(a_node(node_id=f"m{n}", description=f"{n} {text}" * 12) for n in range(70))
+def test_without_a_limit_the_bound_holds_in_every_script(text: str) -> None:
+    nodes = tuple(a_node(node_id=f"m{n}", description=f"{n} {text}" * 24) for n in range(70))
     level = ConsciousnessLevelResults(vector_results=nodes, graph_results=nodes)
     tiers = ActivationTiers(focus=nodes[:5], peripheral=nodes[5:])
     stream = a_stream(levels={"n1_personal": level}, activation_tiers=tiers)
-    body = send(stream, RetrievalIntention(query_text="harbour", citizen_id="ada"), None)
+    body = send(stream, ASKED, None)
     assert 0.6 * FULL_TOKENS < COUNT(body.decode()) <= FULL_TOKENS * 1.02
     assert orjson.loads(body)["token_counts"]["sent"] == pytest.approx(COUNT(body.decode()), rel=0.35)
 

@@ -34,12 +34,13 @@ def test_a_graph_of_nothing_has_zeros() -> None:
     assert (report.total_memories, report.average_completeness, report.quality_grade) == (0, 0.0, "poor")
 
 
-def test_what_nobody_gave_is_counted_and_not_graded() -> None:
+def test_what_nobody_gave_is_counted_and_poor() -> None:
     quality = MetadataQuality(10)
     quality.add_memory(1, "turn", result(0.4), Given(0.0, ("energy", "confidence")))
     quality.add_link({1: "turn"}, result(0.8), Given(0.0, ("energy",)))
     report = quality.report()
-    assert (report.quality_grade, report.graded_memories, report.average_completeness) == (None, 0, 0.0)
+    assert (report.quality_grade, report.graded_memories, report.average_completeness) == ("poor", 0, 0.0)
     assert report.inferred_fields == {"energy": 2, "confidence": 1}
+    assert report.nothing_given
     quality.add_memory(2, "felt", result(1.0), Given(1.0))
     assert (quality.report().quality_grade, quality.report().graded_memories) == ("excellent", 1)

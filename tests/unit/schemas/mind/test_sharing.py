@@ -9,20 +9,20 @@ from pydantic import ValidationError
 
 from schemas.mind.sharing import ContestedQuery, ContestRequest, Share
 
-SHARE: dict[str, Any] = {"citizen_id": "ada", "id": "home", "to": "N2"}
+SHARE: dict[str, Any] = {"citizen_id": "ada", "id": "home", "level": "N2"}
 
 
 def test_a_share_names_where_a_memory_stands_and_where_it_goes() -> None:
     assert Share(**SHARE).stands_in == "N1"
     assert Share(**SHARE, collective="atlas").goes_to == "N2:atlas"
-    up = Share(**{**SHARE, "to": "N3"}, level="N2", from_collective="atlas")
+    up = Share(**{**SHARE, "level": "N3"}, from_level="N2", from_collective="atlas")
     assert (up.stands_in, up.goes_to) == ("N2:atlas", "N3")
 
 
 @pytest.mark.parametrize(
     "fields",
-    [{"to": "N1"}, {"level": "N2"}, {"level": "N3", "to": "N3"}, {"to": "N3", "collective": "atlas"},
-     {"from_collective": "atlas"}, {"collective": "n2"}],
+    [{"level": "N1"}, {"from_level": "N2"}, {"from_level": "N3", "level": "N3"}, {"to": "N2"},
+     {"level": "N3", "collective": "atlas"}, {"from_collective": "atlas"}, {"collective": "n2"}],
 )  # fmt: skip
 def test_a_share_goes_up_alone(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
