@@ -62,7 +62,7 @@ def enrich_memories(
         if memory.shown:
             fields["passage"] = Passage(**memory.shown._asdict())
         if key in held_before:
-            later, _ = held_before[key]
+            later = held_before[key]
             began = to_datetime(int(candidates.memories[later].get("valid_at")))
             fields["overtaken_by"], fields["overtaken_at"] = later[1], began
         if key in duplicates:

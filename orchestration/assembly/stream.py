@@ -17,7 +17,6 @@ from orchestration.mind.dissonance import detect_temporal_dissonances, infer_dis
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
-from orchestration.ranking.changes import LEARNED
 from orchestration.ranking.confidence import Answer
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import spread_over_weeks
@@ -238,9 +237,9 @@ def _relative_potential(whole: StreamContent, on_mind: Iterable[ConsciousnessRel
 def _overtaken(
     content: StreamContent, activation: Activation
 ) -> Iterator[tuple[ConsciousnessNode, ConsciousnessNode]]:
-    """Each memory with the later one that likely enough tells what holds instead, where both were found."""
-    for earlier, (later, probability) in activation.held_before.items():
-        if probability >= LEARNED and earlier in content.nodes and later in content.nodes:
+    """Each memory with the later one that seems to tell what holds instead, where both were found."""
+    for earlier, later in activation.held_before.items():
+        if earlier in content.nodes and later in content.nodes:
             yield content.nodes[earlier], content.nodes[later]
 
 

@@ -21,14 +21,13 @@ from schemas.memory import GraphKey
 class Activation:
     """The candidates, best first, and the parts of the relevance of each, which `explain` shows.
 
-    `held_before`: by each that seems to tell what no longer holds, the later one that tells what holds instead,
-    and how likely that is.
+    `held_before`: by each that seems to tell what no longer holds, the later one that tells what holds instead.
     `duplicates`: by each that stands for others with the same words, the ids of these.
     """
 
     order: tuple[consciousness_score.Score, ...]
     parts: Mapping[Key, Mapping[str, float]]
-    held_before: Mapping[Key, tuple[Key, float]] = field(default_factory=dict)
+    held_before: Mapping[Key, Key] = field(default_factory=dict)
     duplicates: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
 
     @property

@@ -32,11 +32,9 @@ LEAST_SHARE: Final = 0.08
 """A change that is likely in a smaller share than the likeliest of its question says nothing."""
 LIKELY: Final = 0.25
 """A change at least this likely is one, however little the later hit is like the question."""
-SAID: Final = 0.35
+SAID: Final = 0.45
 SAID_BESIDE: Final = 0.6
 """A change at least this likely is shown as one: of the hit that answers the question best, and of another one."""
-LEARNED: Final = 0.45
-"""One at least this likely is a learning moment too: that is kept, and stands beside what was recorded."""
 MOST_COUNTED: Final = 2
 """More words of change than these say no more."""
 MOST_COMPARED: Final = 40

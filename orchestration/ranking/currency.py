@@ -59,17 +59,17 @@ class Comparison(NamedTuple):
     giving: Collection[int] = ()
     of_now: bool = True
 
-    def held_before(self) -> dict[Key, tuple[Key, float]]:
-        """By each hit that tells what no longer holds, the later one that tells what does, and how likely.
+    def held_before(self) -> dict[Key, Key]:
+        """By each hit that tells what no longer holds, the later one that most likely tells what does instead.
 
         Only a question about what is so, now or formerly, says what of it no longer holds. Of the hit that answers
         it best less is asked for: what only stands beside it may be of something else.
         """
-        held: dict[Key, tuple[Key, float]] = {}
+        held: dict[Key, Key] = {}
         for change in sorted(self.changes, key=lambda each: each.probability):
             answers_best = change.earlier <= (change.later == 0)
             if self.of_now and change.probability >= (SAID if answers_best else SAID_BESIDE):
-                held[self.keys[change.earlier]] = self.keys[change.later], change.probability
+                held[self.keys[change.earlier]] = self.keys[change.later]
         return held
 
     def without(self, pairs: Collection[tuple[str, str]]) -> Comparison:
