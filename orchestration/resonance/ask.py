@@ -21,6 +21,7 @@ from orchestration.resonance import ranking
 from orchestration.resonance.by_shape import resonate_by_shape
 from orchestration.resonance.ranking import Echo
 from orchestration.resonance.signal import PreparedSignal, prepare_signal
+from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.errors import Fault, InvalidRequest, StoreTimeout, Unavailable
 from schemas.intention import Rerank
 from schemas.language_model import ModelCall
@@ -47,6 +48,8 @@ MIN_CANDIDATES: Final = 60
 """At least so many candidates of each kind, and at least so many results to choose from."""
 PLURAL_FACTOR: Final = 16
 """With plurality the limit of a query is multiplied by this, so that memories of each week can be shown."""
+NAMES: Final = sorted((*NO_STATEMENTS, "actor", "self"))
+"""Types of memories that are names alone where they have no text: what is named is no memory of it."""
 NO_MEMORY: Final = [""]
 """The ids for an end of a relation that names no memory. No memory has an empty id, so nothing matches."""
 
@@ -108,7 +111,7 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     async with deps.connection.questions.turn():
         results = await run_all(requests)
         check_answered(results)
-        echoes = _read_echoes(results)
+        echoes = _read_echoes(results, sending)
     chosen, calls = await _choose(sending, echoes, deps)
     shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
     return _respond(sending, Found(results, drawn, echoes, calls), shown)
@@ -218,6 +221,8 @@ def _weigh_channels(
         "emotion": sent.emotion is not None,
         "result": sent.result is not None,
         "likeness": embedding is not None,
+        "words": signal.words is not None,
+        "beside": signal.words is not None,
     }
     silent = frozenset(channel for channel in CHANNELS if not has_value.get(channel, True))
     weights = ranking.effective_weights(request.weights, silent, sent.intensity, signal.biases)
@@ -257,6 +262,8 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         "half_life": 1.0 if plurality is None else plurality.half_life_days,
         "importance_floor": 0.0 if plurality is None else plurality.importance_floor,
         "max_level": sent.max_level,
+        "names": NAMES,
+        "in_words": embedding is not None and sending.signal.words is not None,
         "of_memory": request.overlap == "memory",
         "emotion": sent.emotion or "",
         "kindred": sorted(kindred(sent.emotion or "")),
@@ -332,12 +339,16 @@ def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Res
     )
 
 
-def _read_echoes(results: Iterable[QueryResult]) -> dict[Level, list[Echo]]:
+def _read_echoes(results: Iterable[QueryResult], sending: _Sending) -> dict[Level, list[Echo]]:
     """The echoes of each level, strongest first."""
     echoes: defaultdict[Level, list[Echo]] = defaultdict(list)
+    words = sending.signal.words
     for result in results:
-        found = read_resonances(result.rows, result.key, result.request.known_to)
-        echoes[level_of(result.key)] += map(Echo.from_row, found)
+        rows = read_resonances(result.rows, result.key, result.request.known_to)
+        found = list(map(Echo.from_row, rows))
+        if words is not None:
+            found = ranking.complete(found, words, sending.weights, result.key)
+        echoes[level_of(result.key)] += found
     for of_level in echoes.values():
         of_level.sort(key=lambda echo: -echo.resonance.resonance)
     return dict(echoes)

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from orchestration.algorithms import RELEVANCE_SHARE, jaccard, maximal_marginal_relevance
+from orchestration.algorithms import jaccard, maximal_marginal_relevance
 from orchestration.ranking.plurality import DAY, split_by_week
+from orchestration.ranking.relevance import count_stems
+from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import Instant, to_instant
 from schemas.wave_signal import CHANNELS, Channel, ContextEdge, ContextNode, Resonance, Weights
 from substrate.emotions import normal_emotions
 from substrate.store.resonance import JUST_NOW, ResonatingMemory, Triple
+from substrate.text import name_key
 
 UNSATISFIED: Final = 0.3
 """A drive with a satisfaction below this acts on the signal (002)."""
@@ -26,6 +30,11 @@ PER_EMOTION: Final = 2
 """So many memories of each emotion are placed before all further ones (002, post-scoring)."""
 MOST_NODES: Final = 32
 """So many entities of a memory are shown."""
+SAID_BY: Final = "SAID_BY"
+RELEVANCE_SHARE: Final = 0.85
+"""λ of MMR. 002 names none; with .7 two memories of one person push each other out of seven."""
+ANSWERED: Final = 0.5
+"""The factor on what an answering side said: it repeats what was asked, and most of it is advice or praise."""
 
 
 class Echo(NamedTuple):
@@ -36,10 +45,32 @@ class Echo(NamedTuple):
     around: frozenset[str]
     links: tuple[Triple, ...] = ()
 
+    def completed(
+        self, filled: Mapping[Channel, float], weights: Mapping[Channel, float], answering: AbstractSet[str]
+    ) -> Echo:
+        """The echo with further channels; less where one of the answering side said it."""
+        had = self.resonance
+        total = had.total + sum(weights[channel] * value for channel, value in filled.items())
+        factor = ANSWERED if name_key(had.memory.speaker or "") in answering else 1.0
+        share = total / sum(weights.values()) * had.level_boost
+        fields = {
+            "total": round(total, 6),
+            "resonance": round(share * had.suppression * factor, 6),
+            "suppression": round(had.suppression * factor, 6),
+            "channels": {**had.channels, **{channel: round(value, 6) for channel, value in filled.items()}},
+        }
+        return self._replace(resonance=had.model_copy(update=fields))
+
     @classmethod
     def from_row(cls, memory: ResonatingMemory) -> Echo:
         emotion = dominant_emotion(memory.resonance.memory)
         return cls(memory.resonance, emotion, memory.entity_ids, memory.links)
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The entities around it without its speaker: who said something is not what it is about."""
+        links: Iterable[Triple | ContextEdge] = self.links or self.resonance.edges
+        return self.around - {link.target_id for link in links if link.relation_type == SAID_BY}
 
     @property
     def graph(self) -> GraphKey:
@@ -61,6 +92,52 @@ class Echo(NamedTuple):
             for link in sorted(self.links)
         ]
         return self.resonance.model_copy(update={"nodes": tuple(nodes[:MOST_NODES]), "edges": tuple(edges)})
+
+
+class SignalWords(NamedTuple):
+    """The words of a signal: the weight of each stem in each graph, their language, and who answers in them.
+
+    What one of `answering` said counts less; nobody is named where the signal asks for their words.
+    """
+
+    weights: Mapping[GraphKey, Mapping[str, float]]
+    language: str
+    answering: AbstractSet[str] = frozenset()
+
+
+def complete(
+    echoes: Sequence[Echo], signal: SignalWords, weights: Mapping[Channel, float], key: GraphKey
+) -> list[Echo]:
+    """The echoes of a graph with the channels that the words of the signal fill, beside those of the statement.
+
+    `words`: the share of the words of the signal that the memory has, each by its inverse document frequency, as
+    002 counts its nodes. `beside`: the greatest score of a memory that it is linked with and that is no name: what
+    was said next to a hit, or solved it, belongs to it.
+    """
+    whole = max((sum(of_graph.values()) for of_graph in signal.weights.values()), default=0.0) or 1.0
+    own = signal.weights.get(key, {})
+    texts = []
+    for echo in echoes:
+        memory = echo.resonance.memory
+        texts.append(memory.description if memory.speaker else f"{memory.name} {memory.description}")
+    held = count_stems(texts, own, signal.language)
+    direct = sum(weights.values()) - weights["beside"] or 1.0
+    shares: dict[str, float] = {}
+    strengths: dict[str, float] = {}
+    for place, echo in enumerate(echoes):
+        memory = echo.resonance.memory
+        if memory.node_type.lower() not in NO_STATEMENTS:
+            share = sum(own[stem] for stem in held.get(place, ())) / whole
+            shares[memory.node_id] = share
+            strengths[memory.node_id] = (echo.resonance.total + weights["words"] * share) / direct
+    done = []
+    for echo in echoes:
+        own_id = echo.resonance.memory.node_id
+        near = echo.ends() - {own_id} if own_id in shares else ()
+        beside = max((strengths.get(one, 0.0) for one in near), default=0.0)
+        filled: dict[Channel, float] = {"words": shares.get(own_id, 0.0), "beside": min(1.0, beside)}
+        done.append(echo.completed(filled, weights, signal.answering))
+    return done
 
 
 def suppression(shown_at: Instant, now: Instant) -> float:
@@ -124,16 +201,18 @@ def split_by_emotion(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:
 
 
 def diversify(echoes: Sequence[Echo], before: Sequence[Echo] = ()) -> Iterator[Echo]:
-    """Order by MMR (002): strong echoes first, unless they share entities with `before` or with chosen ones."""
+    """Order by MMR (002): strong echoes first, unless they are about the same as `before` or chosen ones.
+
+    Strength counts as a share of the greatest, because a likeness of nodes has the whole range of 0 to 1.
+    """
+    about = [echo.subjects for echo in echoes]
 
     def similarity(place: int, others: Sequence[int]) -> list[float]:
-        return [jaccard(echoes[other].around, echoes[place].around) for other in others]
+        return [jaccard(about[other], about[place]) for other in others]
 
-    strengths = [RELEVANCE_SHARE * echo.resonance.resonance for echo in echoes]
-    nearest = [_nearest(echo, before) for echo in echoes]
+    best = max((echo.resonance.resonance for echo in echoes), default=0.0) or 1.0
+    strengths = [RELEVANCE_SHARE * echo.resonance.resonance / best for echo in echoes]
+    taken = [echo.subjects for echo in before]
+    nearest = [max((jaccard(one, other) for other in taken), default=0.0) for one in about]
     places = maximal_marginal_relevance(strengths, similarity, 1 - RELEVANCE_SHARE, nearest)
     return (echoes[place] for place in places)
-
-
-def _nearest(echo: Echo, others: Iterable[Echo]) -> float:
-    return max((jaccard(echo.around, other.around) for other in others), default=0.0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import batched, chain, islice
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import batched, islice
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions, read_result
@@ -20,16 +20,19 @@ from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.state import felt_state, read_state
-from orchestration.question.lexicon import Entity, Lexicon, discriminative_terms
-from orchestration.resonance.ranking import PAIN, UNSATISFIED
+from orchestration.question.lexicon import Lexicon, discriminative_terms, embedding_text
+from orchestration.question.reading import ANSWERING, read_question
+from orchestration.ranking.relevance import word_weights
+from orchestration.resonance.ranking import PAIN, UNSATISFIED, SignalWords
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.memory import GraphKey, Level
 from schemas.mind.state import CitizenState, Drive
+from schemas.temporal import to_datetime
 from schemas.wave_signal import EMPTY_SIGNAL, Channel, Relation, Resonate, SentSignal, WindowItem
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.store.surroundings import Surroundings, read_surroundings, read_words
-from substrate.text import name_key, query_words
+from substrate.text import name_key, query_words, word_language, words
 
 READ_WORDS: Final = 288
 """The last so many words of window and focus are read for names, relations, emotion and result."""
@@ -43,8 +46,8 @@ With the local model 9 of 16 pairs of synonyms are above it, and none of 10 pair
 and destroyed have .52, likes and hates .51, criticized and praised .48.
 """
 
-type Lexicons = Mapping[GraphKey, Sequence[Lexicon]]
-"""The lexicons of each level, one for each part of the text."""
+type Lexicons = Mapping[GraphKey, Lexicon]
+"""What each graph knows of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,15 @@ class PreparedSignal:
     """A signal with all that its queries need.
 
     `request`: with what the state keeps, where it asked nothing. `text`: the text to embed. `terms`: its
-    discriminative terms by level. `biases`: for each drive that acts, factors by channel.
+    discriminative terms by level. `words`: its words, as they are compared; None where the signal has no text.
+    `biases`: for each drive that acts, factors by channel.
     """
 
     request: Resonate
     sent: SentSignal
     text: str
     terms: Mapping[GraphKey, Sequence[str]]
+    words: SignalWords | None
     biases: Sequence[Mapping[Channel, float]] = ()
     notes: tuple[str, ...] = ()
 
@@ -114,8 +119,9 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
     return PreparedSignal(
         request=request,
         sent=sent,
-        text=sources.text or describe_signal(sent),
+        text=embedding_text(sources.text, sources.lexicons.values()) or describe_signal(sent),
         terms={level: _search_terms(sources.text, own) for level, own in sources.lexicons.items()},
+        words=_read_words(sources, view) if sources.text else None,
         biases=[drive.bias for drive in drives.values()],
         notes=(*_notes(request, sources, sent.emotion), *named.notes),
     )
@@ -158,7 +164,7 @@ async def _collect_sources(request: Resonate, state: CitizenState, view: View) -
     lexicons = await _look_up_lexicons(window.text or text, view)
     if not request.built:
         return SignalSources(window, text, state, lexicons, [], Surroundings([], []))
-    named = [entity.name for entity in _entities(chain.from_iterable(lexicons.values()))]
+    named = [entity.name for lexicon in lexicons.values() for entity in lexicon.entities]
     surroundings = await _read_surroundings(request, view, lexicons)
     return SignalSources(window, text, state, lexicons, _distinct(named), surroundings)
 
@@ -246,28 +252,48 @@ async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState
 
 
 async def _look_up_lexicons(text: str, view: View) -> Lexicons:
-    """Look up the words of a text in each graph, `LOOKUP_WORDS` words at a time."""
+    """Look up the words of a text in each graph, `LOOKUP_WORDS` words at a time, and join what each knows."""
+    language = word_language(text)
     parts = [" ".join(part) for part in batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)]
     lookups = []
     for target in view.targets.values():
-        lookups += [look_up_lexicon(target.graph, part, query_words(part), past=target.past) for part in parts]
-    lexicons = iter(await asyncio.gather(*lookups))
-    return {level: list(islice(lexicons, len(parts))) for level in view.targets}
+        for said in parts:
+            searched = query_words(said, language)
+            lookups.append(look_up_lexicon(target.graph, said, searched, past=target.past, language=language))
+    found = iter(await asyncio.gather(*lookups))
+    joined = {}
+    for level in view.targets:
+        whole = Lexicon(frequencies={}, language=language)
+        for part in islice(found, len(parts)):
+            whole = replace(
+                whole,
+                memories=max(whole.memories, part.memories),
+                frequencies={**(whole.frequencies or {}), **(part.frequencies or {})},
+                entities=(*whole.entities, *part.entities),
+            )
+        joined[level] = whole
+    return joined
 
 
-def _entities(lexicons: Iterable[Lexicon]) -> Iterator[Entity]:
-    for lexicon in lexicons:
-        yield from lexicon.entities
+def _read_words(sources: SignalSources, view: View) -> SignalWords:
+    """The weight of each word of the text in each graph. The names of those who speak are no words of a turn."""
+    text, lexicons, language = sources.text, sources.lexicons, word_language(sources.text)
+    names = {word for lexicon in lexicons.values() for name in lexicon.speakers() for word in words(name)}
+    said = [word for word in query_words(text, language) if word not in names]
+    weights = {}
+    for level, lexicon in lexicons.items():
+        known = lexicon.frequencies or {}
+        counted = {word: known[word] for word in said if word in known}
+        weights[level] = word_weights(counted, lexicon.memories, language)
+    others = read_question(text, to_datetime(view.now)).others
+    return SignalWords(weights, language, frozenset() if others else ANSWERING)
 
 
-def _search_terms(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
+def _search_terms(text: str, lexicon: Lexicon) -> list[str]:
     """The discriminative terms of a text, without those in `DOCUMENT_CAP` memories or more."""
-    known: dict[str, int] = {}
-    for lexicon in lexicons:
-        known |= lexicon.frequencies or {}
-    memories = max((lexicon.memories for lexicon in lexicons), default=0)
-    frequencies = {word: known[word] for word in query_words(text) if word in known}
-    terms = discriminative_terms(Lexicon(memories, frequencies=frequencies))
+    known = lexicon.frequencies or {}
+    frequencies = {word: known[word] for word in query_words(text, lexicon.language) if word in known}
+    terms = discriminative_terms(replace(lexicon, frequencies=frequencies))
     return [term for term in terms if known[term] < DOCUMENT_CAP]
 
 
@@ -276,7 +302,7 @@ async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) 
     shown = [item.id for item in request.window if item.id is not None]
     reads = []
     for level, target in view.targets.items():
-        named = [entity.id for entity in _entities(lexicons[level])]
+        named = [entity.id for entity in lexicons[level].entities]
         reads.append(read_surroundings(target, view.scope, shown=shown, named=named))
     by_level = await asyncio.gather(*reads)
     names = [name for surroundings in by_level for name in surroundings.names]

@@ -33,6 +33,11 @@ MAX_ASSERTED: Final = 64
 """At most so many links that one memory asserts are compared with the signal."""
 DAY: Final = 86_400_000_000.0
 
+ABOUT: Final = (
+    "CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations AND nodes >= likeness THEN nodes "
+    "WHEN relations >= likeness THEN relations ELSE likeness END"
+)
+"""How much the memory is about what the signal says in words: a feeling or a result lifts nothing else."""
 TERMS: Final[Mapping[Channel, str]] = {
     "nodes": (
         "CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 "
@@ -62,6 +67,7 @@ TERMS: Final[Mapping[Channel, str]] = {
 
 _OF_THE_RECORD: Final[tuple[Channel, ...]] = ("emotion", "result", "importance", "recency")
 """Channels that need only the record itself; the best of the newest memories are chosen by them."""
+_OF_ANY_MATTER: Final[tuple[Channel, ...]] = ("emotion", "result")
 
 JUST_NOW: Final = 0.2
 """The factor on a memory of this moment; it rises to 1 within a day (002)."""
@@ -81,7 +87,12 @@ def _weighted(names: Mapping[Channel, str]) -> str:
 
 
 def _may_answer(name: str) -> str:
-    return f"coalesce({name}.abstraction, 'L0') <= $max_level AND {fits(name)} AND {is_statement(name)}"
+    """The condition that a record may resonate; a bare name or a session does only where the signal names it."""
+    tells = f"NOT toLower({name}.node_type) IN $names OR (coalesce({name}.description, '') <> ''"
+    return (
+        f"coalesce({name}.abstraction, 'L0') <= $max_level AND {fits(name)} AND {is_statement(name)} "
+        f"AND ({tells} AND {name}.node_type <> 'Session') OR {name}.id IN $ids)"
+    )
 
 
 _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})
@@ -205,7 +216,8 @@ def _statement(*, now: bool, filtered: bool = False) -> str:
     record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
     asserted_links = "coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), [])"
     channels = ", ".join(f"{term} AS {channel}" for channel, term in TERMS.items())
-    total = _weighted({channel: channel for channel in TERMS})
+    felt = {channel: f"{channel} * ({ABOUT})" for channel in _OF_ANY_MATTER}
+    total = _weighted({channel: felt.get(channel, channel) for channel in TERMS})
     return (
         f"{_asserted(link)} {_candidates(now=now, filtered=filtered)} "
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "

@@ -77,9 +77,9 @@ def test_the_two_parts_keep_the_order_given(found: list[Echo]) -> None:
 
 
 def test_a_weaker_memory_with_other_nodes_goes_before_a_double() -> None:
-    """Worked by hand: 0.7 · 0.9 − 0.3 · 1 = 0.33 for the double, 0.7 · 0.6 = 0.42 for the other."""
+    """Worked by hand: of the best, 0.85 · 0.9 − 0.15 · 1 = 0.615 for the double, 0.85 · 0.8 = 0.68 for the other."""
     ab, c = frozenset("ab"), frozenset("c")
-    found = [echo(1, 1.0, None, ab), echo(2, 0.9, None, ab), echo(3, 0.6, None, c)]
+    found = [echo(1, 0.5, None, ab), echo(2, 0.45, None, ab), echo(3, 0.4, None, c)]
     assert [one.resonance.memory.node_id for one in diversify(found)] == ["m1", "m3", "m2"]
 
 
@@ -98,4 +98,4 @@ def test_suppression_rises_from_a_fifth_to_the_whole_in_a_day() -> None:
 def test_a_silent_channel_weighs_nothing_and_drives_multiply_the_others() -> None:
     found = effective_weights(Weights(nodes=2), frozenset(("likeness",)), 0.5, [{"nodes": 3.0}, {"result": 0.0}])
     assert found == {**dict.fromkeys(CHANNELS, 1.0), "nodes": 6.0, "emotion": 0.5, "result": 0.0, "likeness": 0.0,
-                     "importance": 0.2, "recency": 0.2}  # fmt: skip
+                     "words": 0.5, "beside": 0.5, "importance": 0.2, "recency": 0.2}  # fmt: skip
