@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from schemas.wave_signal import CHANNELS
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_cli import Command
 
