@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, itemgetter
 from typing import Annotated, Final
 
 import typer
@@ -119,8 +120,10 @@ def show(answer: Resonances, console: Console) -> None:
     for level, resonances in answer.levels.items():
         if not resonances:
             continue
-        said = {channel for resonance in resonances for channel, value in resonance.channels.items() if value}
-        counted = [channel for channel, weight in answer.weights.items() if weight and channel in said]
+        scores = list(map(attrgetter("channels"), resonances))
+        counted = [
+            name for name, weight in answer.weights.items() if weight and any(map(itemgetter(name), scores))
+        ]
         table = Table("resonance", "memory", *counted, title=level, title_justify="left", box=None)
         for resonance in resonances:
             cells = (f"{resonance.channels[channel]:.2f}" for channel in counted)

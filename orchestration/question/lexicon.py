@@ -123,6 +123,18 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
     return lexicon.with_named(_drop_lookalikes(runs, entities.values()))
 
 
+def join_lexicons(parts: Iterable[Lexicon], language: str) -> Lexicon:
+    """What a graph knows of a text that was looked up in parts."""
+    whole = Lexicon(language=language)
+    for part in parts:
+        known = {**(whole.frequencies or {}), **(part.frequencies or {})}
+        entities = (*whole.entities, *part.entities)
+        whole = Lexicon(
+            max(whole.memories, part.memories), frequencies=known, entities=entities, language=language
+        )
+    return whole
+
+
 def estimate_holders(count: int, *, past_versions: int, memories: int) -> int:
     """How many memories held a word at a moment of the past, when `count` of all past versions hold it.
 

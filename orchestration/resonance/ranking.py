@@ -45,22 +45,6 @@ class Echo(NamedTuple):
     around: frozenset[str]
     links: tuple[Triple, ...] = ()
 
-    def completed(
-        self, filled: Mapping[Channel, float], weights: Mapping[Channel, float], answering: AbstractSet[str]
-    ) -> Echo:
-        """The echo with further channels; less where one of the answering side said it."""
-        had = self.resonance
-        total = had.total + sum(weights[channel] * value for channel, value in filled.items())
-        factor = ANSWERED if name_key(had.memory.speaker or "") in answering else 1.0
-        share = total / sum(weights.values()) * had.level_boost
-        fields = {
-            "total": round(total, 6),
-            "resonance": round(share * had.suppression * factor, 6),
-            "suppression": round(had.suppression * factor, 6),
-            "channels": {**had.channels, **{channel: round(value, 6) for channel, value in filled.items()}},
-        }
-        return self._replace(resonance=had.model_copy(update=fields))
-
     @classmethod
     def from_row(cls, memory: ResonatingMemory) -> Echo:
         emotion = dominant_emotion(memory.resonance.memory)
@@ -69,8 +53,14 @@ class Echo(NamedTuple):
     @property
     def subjects(self) -> frozenset[str]:
         """The entities around it without its speaker: who said something is not what it is about."""
-        links: Iterable[Triple | ContextEdge] = self.links or self.resonance.edges
-        return self.around - {link.target_id for link in links if link.relation_type == SAID_BY}
+        said_by = (link.target_id for link in self.links or self.resonance.edges if link.relation_type == SAID_BY)
+        return self.around.difference(said_by)
+
+    @property
+    def said(self) -> str:
+        """Its text; the name of a turn is a part of that."""
+        memory = self.resonance.memory
+        return memory.description if memory.speaker else f"{memory.name} {memory.description}"
 
     @property
     def graph(self) -> GraphKey:
@@ -108,35 +98,39 @@ class SignalWords(NamedTuple):
 def complete(
     echoes: Sequence[Echo], signal: SignalWords, weights: Mapping[Channel, float], key: GraphKey
 ) -> list[Echo]:
-    """The echoes of a graph with the channels that the words of the signal fill, beside those of the statement.
+    """The echoes of a graph with the two channels that the words of a signal fill.
 
-    `words`: the share of the words of the signal that the memory has, each by its inverse document frequency, as
-    002 counts its nodes. `beside`: the greatest score of a memory that it is linked with and that is no name: what
-    was said next to a hit, or solved it, belongs to it.
+    `words`: the share of the words that the memory has, each by its inverse document frequency, as 002 counts
+    nodes. `beside`: the greatest score of a memory that it is linked with, because what was said next to a hit, or
+    solved it, belongs to it. A name has neither.
     """
-    whole = max((sum(of_graph.values()) for of_graph in signal.weights.values()), default=0.0) or 1.0
     own = signal.weights.get(key, {})
-    texts = []
-    for echo in echoes:
-        memory = echo.resonance.memory
-        texts.append(memory.description if memory.speaker else f"{memory.name} {memory.description}")
-    held = count_stems(texts, own, signal.language)
+    whole = max(sum(of_graph.values()) for of_graph in signal.weights.values()) or 1.0
+    held = count_stems([echo.said for echo in echoes], own, signal.language)
     direct = sum(weights.values()) - weights["beside"] or 1.0
     shares: dict[str, float] = {}
-    strengths: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for place, echo in enumerate(echoes):
-        memory = echo.resonance.memory
-        if memory.node_type.lower() not in NO_STATEMENTS:
-            share = sum(own[stem] for stem in held.get(place, ())) / whole
-            shares[memory.node_id] = share
-            strengths[memory.node_id] = (echo.resonance.total + weights["words"] * share) / direct
+        memory_id = echo.resonance.memory.node_id
+        if echo.resonance.memory.node_type.lower() not in NO_STATEMENTS:
+            shares[memory_id] = sum(map(own.__getitem__, held.get(place, ()))) / whole
+            scores[memory_id] = (echo.resonance.total + weights["words"] * shares[memory_id]) / direct
     done = []
     for echo in echoes:
-        own_id = echo.resonance.memory.node_id
-        near = echo.ends() - {own_id} if own_id in shares else ()
-        beside = max((strengths.get(one, 0.0) for one in near), default=0.0)
-        filled: dict[Channel, float] = {"words": shares.get(own_id, 0.0), "beside": min(1.0, beside)}
-        done.append(echo.completed(filled, weights, signal.answering))
+        had = echo.resonance
+        near = scores.keys() & echo.ends() - {had.memory.node_id} if had.memory.node_id in shares else ()
+        beside = min(1.0, max(map(scores.__getitem__, near), default=0.0))
+        share = shares.get(had.memory.node_id, 0.0)
+        total = had.total + weights["words"] * share + weights["beside"] * beside
+        answers = name_key(had.memory.speaker or "") in signal.answering
+        suppression = had.suppression * (ANSWERED if answers else 1.0)
+        fields = {
+            "total": round(total, 6),
+            "resonance": round(total / sum(weights.values()) * suppression * had.level_boost, 6),
+            "suppression": round(suppression, 6),
+            "channels": {**had.channels, "words": round(share, 6), "beside": round(beside, 6)},
+        }
+        done.append(echo._replace(resonance=had.model_copy(update=fields)))
     return done
 
 
@@ -205,14 +199,16 @@ def diversify(echoes: Sequence[Echo], before: Sequence[Echo] = ()) -> Iterator[E
 
     Strength counts as a share of the greatest, because a likeness of nodes has the whole range of 0 to 1.
     """
-    about = [echo.subjects for echo in echoes]
 
     def similarity(place: int, others: Sequence[int]) -> list[float]:
-        return [jaccard(about[other], about[place]) for other in others]
+        return [jaccard(echoes[other].subjects, echoes[place].subjects) for other in others]
 
     best = max((echo.resonance.resonance for echo in echoes), default=0.0) or 1.0
     strengths = [RELEVANCE_SHARE * echo.resonance.resonance / best for echo in echoes]
-    taken = [echo.subjects for echo in before]
-    nearest = [max((jaccard(one, other) for other in taken), default=0.0) for one in about]
+    nearest = [_nearest(echo, before) for echo in echoes]
     places = maximal_marginal_relevance(strengths, similarity, 1 - RELEVANCE_SHARE, nearest)
     return (echoes[place] for place in places)
+
+
+def _nearest(echo: Echo, others: Iterable[Echo]) -> float:
+    return max((jaccard(echo.subjects, other.subjects) for other in others), default=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import batched, islice
+from itertools import batched, chain, islice
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions, read_result
@@ -20,14 +20,14 @@ from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.state import felt_state, read_state
-from orchestration.question.lexicon import Lexicon, discriminative_terms, embedding_text
+from orchestration.question.lexicon import Lexicon, discriminative_terms, embedding_text, join_lexicons
 from orchestration.question.reading import ANSWERING, read_question
 from orchestration.ranking.relevance import word_weights
 from orchestration.resonance.ranking import PAIN, UNSATISFIED, SignalWords
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.memory import GraphKey, Level
 from schemas.mind.state import CitizenState, Drive
-from schemas.temporal import to_datetime
+from schemas.temporal import Instant, to_datetime
 from schemas.wave_signal import EMPTY_SIGNAL, Channel, Relation, Resonate, SentSignal, WindowItem
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.store.lexicon import DOCUMENT_CAP
@@ -121,7 +121,7 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
         sent=sent,
         text=embedding_text(sources.text, sources.lexicons.values()) or describe_signal(sent),
         terms={level: _search_terms(sources.text, own) for level, own in sources.lexicons.items()},
-        words=_read_words(sources, view) if sources.text else None,
+        words=_read_words(sources.text, sources.lexicons, view.now) if sources.text else None,
         biases=[drive.bias for drive in drives.values()],
         notes=(*_notes(request, sources, sent.emotion), *named.notes),
     )
@@ -258,43 +258,35 @@ async def _look_up_lexicons(text: str, view: View) -> Lexicons:
     lookups = []
     for target in view.targets.values():
         for said in parts:
-            searched = query_words(said, language)
-            lookups.append(look_up_lexicon(target.graph, said, searched, past=target.past, language=language))
+            asked = query_words(said, language)
+            lookups.append(look_up_lexicon(target.graph, said, asked, past=target.past, language=language))
     found = iter(await asyncio.gather(*lookups))
-    joined = {}
-    for level in view.targets:
-        whole = Lexicon(frequencies={}, language=language)
-        for part in islice(found, len(parts)):
-            whole = replace(
-                whole,
-                memories=max(whole.memories, part.memories),
-                frequencies={**(whole.frequencies or {}), **(part.frequencies or {})},
-                entities=(*whole.entities, *part.entities),
-            )
-        joined[level] = whole
-    return joined
+    return {level: join_lexicons(islice(found, len(parts)), language) for level in view.targets}
 
 
-def _read_words(sources: SignalSources, view: View) -> SignalWords:
+def _read_words(text: str, lexicons: Lexicons, now: Instant) -> SignalWords:
     """The weight of each word of the text in each graph. The names of those who speak are no words of a turn."""
-    text, lexicons, language = sources.text, sources.lexicons, word_language(sources.text)
-    names = {word for lexicon in lexicons.values() for name in lexicon.speakers() for word in words(name)}
-    said = [word for word in query_words(text, language) if word not in names]
-    weights = {}
+    language, weights = word_language(text), {}
+    names = " ".join(chain.from_iterable(lexicon.speakers() for lexicon in lexicons.values()))
     for level, lexicon in lexicons.items():
-        known = lexicon.frequencies or {}
-        counted = {word: known[word] for word in said if word in known}
+        counted = _frequencies(text, lexicon)
+        for name in words(names):
+            counted.pop(name, None)
         weights[level] = word_weights(counted, lexicon.memories, language)
-    others = read_question(text, to_datetime(view.now)).others
+    others = read_question(text, to_datetime(now)).others
     return SignalWords(weights, language, frozenset() if others else ANSWERING)
 
 
 def _search_terms(text: str, lexicon: Lexicon) -> list[str]:
     """The discriminative terms of a text, without those in `DOCUMENT_CAP` memories or more."""
-    known = lexicon.frequencies or {}
-    frequencies = {word: known[word] for word in query_words(text, lexicon.language) if word in known}
-    terms = discriminative_terms(replace(lexicon, frequencies=frequencies))
+    known = _frequencies(text, lexicon)
+    terms = discriminative_terms(replace(lexicon, frequencies=known))
     return [term for term in terms if known[term] < DOCUMENT_CAP]
+
+
+def _frequencies(text: str, lexicon: Lexicon) -> dict[str, int]:
+    known = lexicon.frequencies or {}
+    return {word: known[word] for word in query_words(text, lexicon.language) if word in known}
 
 
 async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) -> Surroundings:

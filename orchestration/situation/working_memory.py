@@ -28,8 +28,8 @@ def choose_contexts(resonances: Iterable[Resonance], left_out: Set[str] = frozen
     texts = []
     for one in resonances:
         if one.memory.description and one.memory.node_id not in left_out:
-            own = one.memory.level == Level.N1
-            texts.append(one if own else one.model_copy(update={"resonance": round(one.resonance * SHARED, 6)}))
+            factor = 1.0 if one.memory.level == Level.N1 else SHARED
+            texts.append(one.model_copy(update={"resonance": round(one.resonance * factor, 6)}))
     strongest = sorted(texts, key=lambda one: (-one.resonance, one.memory.level, one.memory.node_id))
     first, _ = split_by_emotion(list(map(_echo, strongest)))
     return [_context(echo.resonance) for echo in islice(diversify(first), WORKING_MEMORY)]
@@ -49,7 +49,7 @@ def fitting_rules(rules: Iterable[HeldRule], said: str) -> list[HeldRule]:
 
 
 def active_rules(contexts: Iterable[Context], fitting: Iterable[HeldRule] = ()) -> tuple[ActiveRule, ...]:
-    """The rules of the contexts in their order, then the `fitting` ones; each once, with the memories that have it."""
+    """The rules of the contexts in their order, then the `fitting` ones: each once, with the memories of it."""
     ids: dict[str, list[str]] = {}
     for context in contexts:
         rule = (context.rule or "").strip()

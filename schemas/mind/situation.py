@@ -150,7 +150,8 @@ class Situation(Frozen):
 
     `since`: from when on changes are told, null where no cycle has ended yet. `contexts`: at most seven memories
     that resonate with window, stimuli and focus, the strongest first, at most two of an emotion. `rules`: theirs,
-    then the citizen's own that fit the stimuli or the focus, each once. `text` says the same for a prompt, in `tokens` tokens; `left_out` lines had no room.
+    then the citizen's own that fit the stimuli or the focus, each once. `text` says the same for a prompt, in
+    `tokens` tokens; `left_out` lines had no room.
     """
 
     citizen_id: CitizenId

@@ -33,11 +33,6 @@ MAX_ASSERTED: Final = 64
 """At most so many links that one memory asserts are compared with the signal."""
 DAY: Final = 86_400_000_000.0
 
-ABOUT: Final = (
-    "CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations AND nodes >= likeness THEN nodes "
-    "WHEN relations >= likeness THEN relations ELSE likeness END"
-)
-"""How much the memory is about what the signal says in words: a feeling or a result lifts nothing else."""
 TERMS: Final[Mapping[Channel, str]] = {
     "nodes": (
         "CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 "
@@ -65,9 +60,15 @@ TERMS: Final[Mapping[Channel, str]] = {
 }
 """The score of each channel, in [0, 1]. Its weight is the parameter `w_` followed by its name."""
 
+_ABOUT: Final = (
+    "(CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations AND nodes >= likeness THEN nodes "
+    "WHEN relations >= likeness THEN relations ELSE likeness END)"
+)
+COUNTED: Final[Mapping[Channel, str]] = {"emotion": f"emotion * {_ABOUT}", "result": f"result * {_ABOUT}"}
+"""Where a signal has words, a feeling and a result lift a memory only as far as it is about them."""
+
 _OF_THE_RECORD: Final[tuple[Channel, ...]] = ("emotion", "result", "importance", "recency")
 """Channels that need only the record itself; the best of the newest memories are chosen by them."""
-_OF_ANY_MATTER: Final[tuple[Channel, ...]] = ("emotion", "result")
 
 JUST_NOW: Final = 0.2
 """The factor on a memory of this moment; it rises to 1 within a day (002)."""
@@ -216,8 +217,7 @@ def _statement(*, now: bool, filtered: bool = False) -> str:
     record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
     asserted_links = "coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), [])"
     channels = ", ".join(f"{term} AS {channel}" for channel, term in TERMS.items())
-    felt = {channel: f"{channel} * ({ABOUT})" for channel in _OF_ANY_MATTER}
-    total = _weighted({channel: felt.get(channel, channel) for channel in TERMS})
+    total = _weighted({channel: COUNTED.get(channel, channel) for channel in TERMS})
     return (
         f"{_asserted(link)} {_candidates(now=now, filtered=filtered)} "
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "

@@ -77,7 +77,7 @@ def test_the_two_parts_keep_the_order_given(found: list[Echo]) -> None:
 
 
 def test_a_weaker_memory_with_other_nodes_goes_before_a_double() -> None:
-    """Worked by hand: of the best, 0.85 · 0.9 − 0.15 · 1 = 0.615 for the double, 0.85 · 0.8 = 0.68 for the other."""
+    """Worked by hand: 0.85 · 0.45 / 0.5 − 0.15 = 0.615 for the double, 0.85 · 0.4 / 0.5 = 0.68 for the other."""
     ab, c = frozenset("ab"), frozenset("c")
     found = [echo(1, 0.5, None, ab), echo(2, 0.45, None, ab), echo(3, 0.4, None, c)]
     assert [one.resonance.memory.node_id for one in diversify(found)] == ["m1", "m3", "m2"]

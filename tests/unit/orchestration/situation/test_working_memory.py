@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.situation.working_memory import active_rules, choose_contexts
+from orchestration.situation.working_memory import SHARED, active_rules, choose_contexts
 from schemas.memory import Level
 from schemas.wave_signal import WORKING_MEMORY, ContextNode, Resonance
 from tests.builders import a_node
@@ -42,7 +43,8 @@ def test_at_most_seven_contexts_of_all_levels_and_at_most_two_of_an_emotion(foun
     could = sum(count if emotion is None else min(2, count) for emotion, count in of_emotion.items())
     assert len(chosen) == min(WORKING_MEMORY, could)
     if chosen:
-        assert chosen[0].score == max(one.resonance for one in found)
+        own = [one.resonance * (1.0 if one.memory.level == Level.N1 else SHARED) for one in found]
+        assert chosen[0].score == pytest.approx(max(own), abs=1e-6)
 
 
 def test_what_is_a_name_alone_or_shown_elsewhere_is_no_context() -> None:
