@@ -11776,7 +11776,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -11823,7 +11823,8 @@ CALL {
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
       AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND NOT coalesce(i.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(i.node_type) IN $names
+      OR (coalesce(i.description, '') <> '' AND i.node_type <> 'Session') OR i.id IN $ids)
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -11840,7 +11841,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -11857,7 +11859,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -11878,7 +11881,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -11900,7 +11904,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m,
       $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
@@ -11918,7 +11923,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -11959,7 +11965,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
@@ -11974,7 +11982,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -12031,7 +12039,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12048,7 +12057,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -12067,7 +12077,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -12090,7 +12101,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12113,7 +12125,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12137,7 +12150,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12157,7 +12171,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12175,7 +12190,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12201,7 +12217,8 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12242,7 +12259,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
@@ -12257,7 +12276,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
-// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -12304,7 +12323,8 @@ CALL {
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
       AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND NOT coalesce(i.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(i.node_type) IN $names
+      OR (coalesce(i.description, '') <> '' AND i.node_type <> 'Session') OR i.id IN $ids)
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -12321,7 +12341,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12339,7 +12360,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   MATCH (s)-[:HAS_TRACE]->(t:Trace)
   WHERE coalesce(t.digest, '') = one[1]
   WITH s, one[2] AS score
@@ -12360,7 +12382,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12382,7 +12405,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m,
       $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
@@ -12400,7 +12424,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12441,7 +12466,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
@@ -12456,7 +12483,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
-// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -12513,7 +12540,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12539,7 +12567,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12562,7 +12591,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12586,7 +12616,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12606,7 +12637,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12624,7 +12656,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12650,7 +12683,8 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12691,7 +12725,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
