@@ -108,7 +108,7 @@ WORDED = {**dict.fromkeys(CHANNELS, 0.0), "likeness": 1.0, "words": 0.5, "beside
 
 
 def worded(*said: tuple[str, str, float], links: tuple[Triple, ...] = ()) -> list[Echo]:
-    """The echoes of memories with these speakers, texts and totals, completed for the words `ladder` and `hedge`."""
+    """Memories with these speakers, texts and totals, completed for the words `ladder` and `hedge`."""
     found = []
     for place, (speaker, text, total) in enumerate(said):
         one = echo(place, total, None)

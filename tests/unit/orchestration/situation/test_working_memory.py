@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.mind.rules_in_force import HeldRule
-from orchestration.situation.working_memory import SHARED, active_rules, choose_contexts
+from orchestration.situation.working_memory import SHARED, active_rules, choose_contexts, fitting_rules
 from schemas.memory import Level, Source
 from schemas.mind.situation import ActiveRule
 from schemas.wave_signal import WORKING_MEMORY, ContextNode, Resonance
