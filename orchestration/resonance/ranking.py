@@ -57,12 +57,6 @@ class Echo(NamedTuple):
         return self.around.difference(said_by)
 
     @property
-    def said(self) -> str:
-        """Its text; the name of a turn is a part of that."""
-        memory = self.resonance.memory
-        return memory.description if memory.speaker else f"{memory.name} {memory.description}"
-
-    @property
     def graph(self) -> GraphKey:
         return self.resonance.memory.graph_key
 
@@ -85,10 +79,7 @@ class Echo(NamedTuple):
 
 
 class SignalWords(NamedTuple):
-    """The words of a signal: the weight of each stem in each graph, their language, and who answers in them.
-
-    What one of `answering` said counts less; nobody is named where the signal asks for their words.
-    """
+    """The weight of each stem of a signal in each graph, their language, and the speakers whose words count less."""
 
     weights: Mapping[GraphKey, Mapping[str, float]]
     language: str
@@ -106,24 +97,23 @@ def complete(
     """
     own = signal.weights.get(key, {})
     whole = max(sum(of_graph.values()) for of_graph in signal.weights.values()) or 1.0
-    held = count_stems([echo.said for echo in echoes], own, signal.language)
+    memories = [echo.resonance.memory for echo in echoes]
+    texts = [f"{'' if memory.speaker else memory.name} {memory.description}" for memory in memories]
+    held = count_stems(texts, own, signal.language)
     direct = sum(weights.values()) - weights["beside"] or 1.0
     shares: dict[str, float] = {}
     scores: dict[str, float] = {}
-    for place, echo in enumerate(echoes):
-        memory_id = echo.resonance.memory.node_id
-        if echo.resonance.memory.node_type.lower() not in NO_STATEMENTS:
-            shares[memory_id] = sum(map(own.__getitem__, held.get(place, ()))) / whole
-            scores[memory_id] = (echo.resonance.total + weights["words"] * shares[memory_id]) / direct
+    for place, memory in enumerate(memories):
+        if memory.node_type.lower() not in NO_STATEMENTS:
+            share = shares[memory.node_id] = sum(map(own.__getitem__, held.get(place, ()))) / whole
+            scores[memory.node_id] = (echoes[place].resonance.total + weights["words"] * share) / direct
     done = []
-    for echo in echoes:
-        had = echo.resonance
-        near = scores.keys() & echo.ends() - {had.memory.node_id} if had.memory.node_id in shares else ()
+    for echo, memory in zip(echoes, memories, strict=True):
+        had, share = echo.resonance, shares.get(memory.node_id, 0.0)
+        near = scores.keys() & echo.ends() - {memory.node_id} if memory.node_id in shares else ()
         beside = min(1.0, max(map(scores.__getitem__, near), default=0.0))
-        share = shares.get(had.memory.node_id, 0.0)
         total = had.total + weights["words"] * share + weights["beside"] * beside
-        answers = name_key(had.memory.speaker or "") in signal.answering
-        suppression = had.suppression * (ANSWERED if answers else 1.0)
+        suppression = had.suppression * (ANSWERED if name_key(memory.speaker or "") in signal.answering else 1.0)
         fields = {
             "total": round(total, 6),
             "resonance": round(total / sum(weights.values()) * suppression * had.level_boost, 6),

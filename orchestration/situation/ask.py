@@ -68,10 +68,10 @@ class _Reading(NamedTuple):
     degraded: list[str]
 
     async def attempt[T](self, part: str, reading: Awaitable[T], otherwise: T) -> T:
-        """The part, or `otherwise` where its graph does not answer in time."""
+        """The part, or `otherwise` where what it needs does not answer in time."""
         try:
             return await reading
-        except (GraphMissing, StoreTimeout, Fault):
+        except (GraphMissing, StoreTimeout, Fault, Unavailable):
             self.degraded.append(part)
             return otherwise
 
@@ -157,10 +157,7 @@ async def _read_rules(reading: _Reading, asked: str) -> list[HeldRule]:
     target = reading.view.targets.get(Level.N1)
     if target is None or not asked:
         return []
-    try:
-        vector = await reading.deps.embedder.embed_query(asked)
-    except Unavailable:
-        vector = []
+    vector = await reading.deps.embedder.embed_query(asked)
     stored = await read_rules(target, reading.view.scope, vector or None)
     return fitting_rules(find_rules(stored, reading.citizen_id), asked)
 
