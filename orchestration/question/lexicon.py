@@ -123,15 +123,14 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
     return lexicon.with_named(_drop_lookalikes(runs, entities.values()))
 
 
-def join_lexicons(parts: Iterable[Lexicon], language: str) -> Lexicon:
-    """What a graph knows of a text that was looked up in parts."""
-    whole = Lexicon(language=language)
+def join_lexicons(parts: Iterable[Lexicon], said: Sequence[str]) -> Lexicon:
+    """What a graph knows of a text that was looked up in parts: its names, and these of its words."""
+    whole = Lexicon(frequencies={})
     for part in parts:
-        known = {**(whole.frequencies or {}), **(part.frequencies or {})}
-        entities = (*whole.entities, *part.entities)
-        whole = Lexicon(
-            max(whole.memories, part.memories), frequencies=known, entities=entities, language=language
-        )
+        known = {
+            word: (part.frequencies or {}).get(word) or (whole.frequencies or {}).get(word, 0) for word in said
+        }
+        whole = replace(part, frequencies=known, entities=(*whole.entities, *part.entities))
     return whole
 
 

@@ -16,21 +16,20 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_ids
 from orchestration.mind.decay import Decay
-from orchestration.reranking import RERANKED, Order, Reranked, order_items, reorder
+from orchestration.reranking import RERANKED, Reranked, order_items, reorder
 from orchestration.resonance import ranking
 from orchestration.resonance.by_shape import resonate_by_shape
 from orchestration.resonance.ranking import Echo
 from orchestration.resonance.signal import PreparedSignal, prepare_signal
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.errors import Fault, InvalidRequest, StoreTimeout, Unavailable
-from schemas.intention import Rerank
 from schemas.language_model import ModelCall
 from schemas.memory import GraphKey, Level, describe_unreadable, level_of
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
-from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate, SentSignal
+from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate
 from substrate.emotions import emotion_vector, kindred
-from substrate.graphs.graph import GraphTarget, Query, Search
+from substrate.graphs.graph import Search
 from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.resonance import (
     RESONATE_FITTING_NOW,
@@ -48,8 +47,6 @@ MIN_CANDIDATES: Final = 60
 """At least so many candidates of each kind, and at least so many results to choose from."""
 PLURAL_FACTOR: Final = 16
 """With plurality the limit of a query is multiplied by this, so that memories of each week can be shown."""
-NAMES: Final = sorted((*NO_STATEMENTS, "actor", "self"))
-"""Types of memories that are names alone where they have no text: what is named is no memory of it."""
 NO_MEMORY: Final = [""]
 """The ids for an end of a relation that names no memory. No memory has an empty id, so nothing matches."""
 
@@ -100,7 +97,10 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     weights = _weigh_channels(request, signal, embedding.vector)
     filtered = await read_filters(request.filters, view)
     sending = _Sending(request, view, signal, embedding, weights, filtered.notes)
-    signal_names = _names_of(signal.sent)
+    signal_names = list(signal.sent.nodes)
+    for relation in signal.sent.relations:
+        signal_names += filter(None, (relation.source, relation.target))
+    signal_names = list(dict.fromkeys(signal_names))
     resolved = await asyncio.gather(
         *(resolve_names(target, signal_names, scope, request.filters) for target in view.targets.values())
     )
@@ -141,16 +141,15 @@ async def _rerank(
     """The best of each level in their new order. A model may take seconds: nobody waits for it with a turn."""
     request, text = sending.request, sending.signal.text
     bests = [found[:RERANKED] for found in chosen.values()]
-    orders = await asyncio.gather(*(_order(best, request.rerank, text, deps) for best in bests))
+    method = request.rerank or "mmr"
+    orders = await asyncio.gather(
+        *(order_items(list(map(_reranked, best)), deps, method=method, text=text) for best in bests)
+    )
     shown = {
         level: [*reorder(best, order.positions), *found[RERANKED:]][: request.max_results_per_level]
         for (level, found), best, order in zip(chosen.items(), bests, orders, strict=True)
     }
     return shown, tuple(order.call for order in orders if order.call is not None)
-
-
-async def _order(best: Sequence[Echo], method: Rerank | None, text: str, deps: Deps) -> Order:
-    return await order_items(list(map(_reranked, best)), deps, method=method or "mmr", text=text)
 
 
 def _reranked(echo: Echo) -> Reranked:
@@ -235,14 +234,6 @@ def _weigh_channels(
     return weights
 
 
-def _names_of(sent: SentSignal) -> list[str]:
-    """The nodes of the signal and the ends of its relations, each once."""
-    names = list(sent.nodes)
-    for relation in sent.relations:
-        names += filter(None, (relation.source, relation.target))
-    return list(dict.fromkeys(names))
-
-
 def _shared_values(sending: _Sending) -> dict[str, Any]:
     """The parameters of the statement that are the same for all graphs.
 
@@ -262,7 +253,7 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         "half_life": 1.0 if plurality is None else plurality.half_life_days,
         "importance_floor": 0.0 if plurality is None else plurality.importance_floor,
         "max_level": sent.max_level,
-        "names": NAMES,
+        "names": sorted((*NO_STATEMENTS, "actor", "self")),
         "in_words": embedding is not None and sending.signal.words is not None,
         "of_memory": request.overlap == "memory",
         "emotion": sent.emotion or "",
@@ -313,13 +304,10 @@ def _build_query(
     if shared["unfiltered"]:
         k = six_queries.OVERFETCH * shared["pool"]
         values["near"] = Search(shared["embedding"] or [], k, open_only=not target.past)
-    return QueryRequest("resonance", target, _statement(target, filtered=not shared["unfiltered"]), values)
-
-
-def _statement(target: GraphTarget, *, filtered: bool) -> Query:
-    if filtered:
-        return RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
-    return RESONATE_THEN if target.past else RESONATE_NOW
+        statement = RESONATE_THEN if target.past else RESONATE_NOW
+    else:
+        statement = RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
+    return QueryRequest("resonance", target, statement, values)
 
 
 def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Resonance]]) -> Resonances:
@@ -344,8 +332,7 @@ def _read_echoes(results: Iterable[QueryResult], sending: _Sending) -> dict[Leve
     echoes: defaultdict[Level, list[Echo]] = defaultdict(list)
     words = sending.signal.words
     for result in results:
-        rows = read_resonances(result.rows, result.key, result.request.known_to)
-        found = list(map(Echo.from_row, rows))
+        found = [*map(Echo.from_row, read_resonances(result.rows, result.key, result.request.known_to))]
         if words is not None:
             found = ranking.complete(found, words, sending.weights, result.key)
         echoes[level_of(result.key)] += found
@@ -361,16 +348,13 @@ def _notes(
     notes = [
         *sending.signal.notes, *sending.embedding.notes, *sending.view.notes, *sending.filter_notes
     ]  # fmt: skip
-    if sending.request.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
+    related = any(echo.resonance.channels["relations"] for echo in chain.from_iterable(echoes.values()))
+    if sending.request.relations and not sending.view.notes and not related:
         notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
     unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
     if results and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
     return tuple(dict.fromkeys(notes))
-
-
-def _any_relation(echoes: Sequence[Echo]) -> bool:
-    return any(echo.resonance.channels["relations"] for echo in echoes)
 
 
 def _is_named(place: int, results: Sequence[QueryResult]) -> bool:

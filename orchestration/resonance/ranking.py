@@ -79,7 +79,7 @@ class Echo(NamedTuple):
 
 
 class SignalWords(NamedTuple):
-    """The weight of each stem of a signal in each graph, their language, and the speakers whose words count less."""
+    """The weight of each stem of a signal in each graph, their language, and the speakers who count less."""
 
     weights: Mapping[GraphKey, Mapping[str, float]]
     language: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import batched, chain, islice
 from typing import Any, Final, NamedTuple
 
@@ -120,7 +120,7 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
         request=request,
         sent=sent,
         text=embedding_text(sources.text, sources.lexicons.values()) or describe_signal(sent),
-        terms={level: _search_terms(sources.text, own) for level, own in sources.lexicons.items()},
+        terms={level: _search_terms(own) for level, own in sources.lexicons.items()},
         words=_read_words(sources.text, sources.lexicons, view.now) if sources.text else None,
         biases=[drive.bias for drive in drives.values()],
         notes=(*_notes(request, sources, sent.emotion), *named.notes),
@@ -133,7 +133,9 @@ def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) 
     `texts`: the words of the memories of the window by id. A pain above `PAIN` is the emotion `hurt` with a
     negative result (002). Raises InvalidRequest where the state keeps none of them, no emotion and no low drive.
     """
-    shown = [item if item.id is None else _with_text(item, texts) for item in state.window]
+    shown = [
+        item if item.id is None else item.model_copy(update={"text": texts.get(item.id)}) for item in state.window
+    ]
     senses = [WindowItem(text=sense.text) for sense in state.senses.values() if (sense.text or "").strip()]
     low = {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
     fields: dict[str, Any] = {"window": (*shown, *senses), "focus": state.focus, "drive_bias": low}
@@ -147,10 +149,6 @@ def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) 
     return kept
 
 
-def _with_text(item: WindowItem, texts: Mapping[str, str]) -> WindowItem:
-    return item.model_copy(update={"text": texts.get(item.id or "")})
-
-
 async def _read_shown(state: CitizenState, view: View) -> dict[str, str]:
     """The words of the memories in the kept window, by id; none of those that are not there any more."""
     ids = [item.id for item in state.window if item.id is not None]
@@ -161,7 +159,7 @@ async def _read_shown(state: CitizenState, view: View) -> dict[str, str]:
 async def _collect_sources(request: Resonate, state: CitizenState, view: View) -> SignalSources:
     window = read_window(request)
     text = (request.query_text or "").strip() or window.text
-    lexicons = await _look_up_lexicons(window.text or text, view)
+    lexicons = await _look_up_lexicons(window.text or text, text, view)
     if not request.built:
         return SignalSources(window, text, state, lexicons, [], Surroundings([], []))
     named = [entity.name for lexicon in lexicons.values() for entity in lexicon.entities]
@@ -170,11 +168,23 @@ async def _collect_sources(request: Resonate, state: CitizenState, view: View) -
 
 
 async def _find_relations(request: Resonate, sources: SignalSources, deps: Deps) -> SignalRelations:
-    """The relations of the request; without any, those that the text of the window names."""
+    """The relations of the request; without any, those that the text of the window names: by the meaning of words,
+    only by their forms without an embedder, or when it fails."""
     types = sources.surroundings.relation_types
     if request.relations or not types or not sources.entities:
         return SignalRelations(request.relations)
-    return await _read_relations(sources.window.text, sources.entities, types, deps)
+    text, names = sources.window.text, sources.entities
+    if not deps.embedder.dimension:
+        return SignalRelations(read_relations(text, names, types, has_same_stem))
+    candidates = relation_words(text, names)
+    searched = set(query_words(" ".join(candidates)))
+    phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
+    try:
+        vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
+    except Unavailable as error:
+        note = f"relations were read only by the forms of words: {error.detail}"
+        return SignalRelations(read_relations(text, names, types, has_same_stem), (note,))
+    return SignalRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
 
 
 def build_signal(
@@ -251,42 +261,33 @@ async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState
     return CitizenState(citizen_id=request.citizen_id)
 
 
-async def _look_up_lexicons(text: str, view: View) -> Lexicons:
-    """Look up the words of a text in each graph, `LOOKUP_WORDS` words at a time, and join what each knows."""
-    language = word_language(text)
+async def _look_up_lexicons(text: str, said: str, view: View) -> Lexicons:
+    """Look up a text in each graph, `LOOKUP_WORDS` words at a time: its names, and the words that were `said`."""
+    language, lookups = word_language(said), []
     parts = [" ".join(part) for part in batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)]
-    lookups = []
     for target in view.targets.values():
-        for said in parts:
-            asked = query_words(said, language)
-            lookups.append(look_up_lexicon(target.graph, said, asked, past=target.past, language=language))
+        for part in parts:
+            asked = query_words(part, language)
+            lookups.append(look_up_lexicon(target.graph, part, asked, past=target.past, language=language))
     found = iter(await asyncio.gather(*lookups))
-    return {level: join_lexicons(islice(found, len(parts)), language) for level in view.targets}
+    return {level: join_lexicons(islice(found, len(parts)), query_words(said, language)) for level in view.targets}
 
 
 def _read_words(text: str, lexicons: Lexicons, now: Instant) -> SignalWords:
     """The weight of each word of the text in each graph. The names of those who speak are no words of a turn."""
     language, weights = word_language(text), {}
-    names = " ".join(chain.from_iterable(lexicon.speakers() for lexicon in lexicons.values()))
+    names = words(" ".join(chain.from_iterable(lexicon.speakers() for lexicon in lexicons.values())))
     for level, lexicon in lexicons.items():
-        counted = _frequencies(text, lexicon)
-        for name in words(names):
-            counted.pop(name, None)
+        counted = {**(lexicon.frequencies or {}), **dict.fromkeys(names, 0)}
         weights[level] = word_weights(counted, lexicon.memories, language)
     others = read_question(text, to_datetime(now)).others
     return SignalWords(weights, language, frozenset() if others else ANSWERING)
 
 
-def _search_terms(text: str, lexicon: Lexicon) -> list[str]:
+def _search_terms(lexicon: Lexicon) -> list[str]:
     """The discriminative terms of a text, without those in `DOCUMENT_CAP` memories or more."""
-    known = _frequencies(text, lexicon)
-    terms = discriminative_terms(replace(lexicon, frequencies=known))
-    return [term for term in terms if known[term] < DOCUMENT_CAP]
-
-
-def _frequencies(text: str, lexicon: Lexicon) -> dict[str, int]:
     known = lexicon.frequencies or {}
-    return {word: known[word] for word in query_words(text, lexicon.language) if word in known}
+    return [term for term in discriminative_terms(lexicon) if known[term] < DOCUMENT_CAP]
 
 
 async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) -> Surroundings:
@@ -300,21 +301,6 @@ async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) 
     names = [name for surroundings in by_level for name in surroundings.names]
     relation_types = [name for surroundings in by_level for name in surroundings.relation_types]
     return Surroundings(_distinct(names), _distinct(relation_types))
-
-
-async def _read_relations(text: str, names: Sequence[str], types: Sequence[str], deps: Deps) -> SignalRelations:
-    """Read relations by the meaning of words; only by their forms without an embedder, or when it fails."""
-    if not deps.embedder.dimension:
-        return SignalRelations(read_relations(text, names, types, has_same_stem))
-    candidates = relation_words(text, names)
-    searched = set(query_words(" ".join(candidates)))
-    phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
-    try:
-        vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
-    except Unavailable as error:
-        note = f"relations were read only by the forms of words: {error.detail}"
-        return SignalRelations(read_relations(text, names, types, has_same_stem), (note,))
-    return SignalRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
 
 
 def _notes(request: Resonate, sources: SignalSources, emotion: str | None) -> list[str]:
