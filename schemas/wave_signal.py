@@ -29,7 +29,9 @@ from schemas.language_model import ModelCall
 from schemas.memory import Abstraction, ConsciousnessNode, Level
 from schemas.temporal import KnownMoment, Moment
 
-Channel = Literal["nodes", "relations", "emotion", "result", "likeness", "importance", "recency"]
+Channel = Literal[
+    "nodes", "relations", "emotion", "result", "likeness", "words", "beside", "importance", "recency"
+]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 WORKING_MEMORY = 7
 """The number of memories that reach the agents (002, retrieval pipeline)."""
@@ -72,7 +74,8 @@ def _check_direction(numbers: tuple[float, ...]) -> tuple[float, ...]:
 
 class Weights(Request):
     """The weight of each channel. 002 weighs its channels equally; recency has 0.2 from 000, and importance the
-    same, because both count for every memory, whatever the signal.
+    same, because both count for every memory, whatever the signal. Words and what stands beside a memory only
+    complete likeness, and have half its weight.
     """
 
     nodes: Weight = 1.0
@@ -80,6 +83,8 @@ class Weights(Request):
     emotion: Weight = 1.0
     result: Weight = 1.0
     likeness: Weight = 1.0
+    words: Weight = 0.5
+    beside: Weight = 0.5
     importance: Weight = 0.2
     recency: Weight = 0.2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, itemgetter
 from typing import Annotated, Final
 
 import typer
@@ -114,12 +115,15 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def show(answer: Resonances, console: Console) -> None:
-    """Print the signal in one line, then a table for each level, with the channels that have a weight."""
+    """Print the signal in one line, then a table for each level, with the channels that say something in it."""
     console.print(Text(describe_signal(answer), style="bold"))
-    counted = [channel for channel, weight in answer.weights.items() if weight]
     for level, resonances in answer.levels.items():
         if not resonances:
             continue
+        scores = list(map(attrgetter("channels"), resonances))
+        counted = [
+            name for name, weight in answer.weights.items() if weight and any(map(itemgetter(name), scores))
+        ]
         table = Table("resonance", "memory", *counted, title=level, title_justify="left", box=None)
         for resonance in resonances:
             cells = (f"{resonance.channels[channel]:.2f}" for channel in counted)

@@ -123,6 +123,17 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
     return lexicon.with_named(_drop_lookalikes(runs, entities.values()))
 
 
+def join_lexicons(parts: Iterable[Lexicon], said: Sequence[str]) -> Lexicon:
+    """What a graph knows of a text that was looked up in parts: its names, and these of its words."""
+    whole = Lexicon(frequencies={})
+    for part in parts:
+        known = {
+            word: (part.frequencies or {}).get(word) or (whole.frequencies or {}).get(word, 0) for word in said
+        }
+        whole = replace(part, frequencies=known, entities=(*whole.entities, *part.entities))
+    return whole
+
+
 def estimate_holders(count: int, *, past_versions: int, memories: int) -> int:
     """How many memories held a word at a moment of the past, when `count` of all past versions hold it.
 

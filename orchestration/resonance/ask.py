@@ -16,20 +16,20 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.plural_pools import draw, memory_ids
 from orchestration.mind.decay import Decay
-from orchestration.reranking import RERANKED, Order, Reranked, order_items, reorder
+from orchestration.reranking import RERANKED, Reranked, order_items, reorder
 from orchestration.resonance import ranking
 from orchestration.resonance.by_shape import resonate_by_shape
 from orchestration.resonance.ranking import Echo
 from orchestration.resonance.signal import PreparedSignal, prepare_signal
+from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.errors import Fault, InvalidRequest, StoreTimeout, Unavailable
-from schemas.intention import Rerank
 from schemas.language_model import ModelCall
 from schemas.memory import GraphKey, Level, describe_unreadable, level_of
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
-from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate, SentSignal
+from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate
 from substrate.emotions import emotion_vector, kindred
-from substrate.graphs.graph import GraphTarget, Query, Search
+from substrate.graphs.graph import Search
 from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.resonance import (
     RESONATE_FITTING_NOW,
@@ -97,7 +97,10 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     weights = _weigh_channels(request, signal, embedding.vector)
     filtered = await read_filters(request.filters, view)
     sending = _Sending(request, view, signal, embedding, weights, filtered.notes)
-    signal_names = _names_of(signal.sent)
+    signal_names = list(signal.sent.nodes)
+    for relation in signal.sent.relations:
+        signal_names += filter(None, (relation.source, relation.target))
+    signal_names = list(dict.fromkeys(signal_names))
     resolved = await asyncio.gather(
         *(resolve_names(target, signal_names, scope, request.filters) for target in view.targets.values())
     )
@@ -108,7 +111,7 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     async with deps.connection.questions.turn():
         results = await run_all(requests)
         check_answered(results)
-        echoes = _read_echoes(results)
+        echoes = _read_echoes(results, sending)
     chosen, calls = await _choose(sending, echoes, deps)
     shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
     return _respond(sending, Found(results, drawn, echoes, calls), shown)
@@ -138,16 +141,15 @@ async def _rerank(
     """The best of each level in their new order. A model may take seconds: nobody waits for it with a turn."""
     request, text = sending.request, sending.signal.text
     bests = [found[:RERANKED] for found in chosen.values()]
-    orders = await asyncio.gather(*(_order(best, request.rerank, text, deps) for best in bests))
+    method = request.rerank or "mmr"
+    orders = await asyncio.gather(
+        *(order_items(list(map(_reranked, best)), deps, method=method, text=text) for best in bests)
+    )
     shown = {
         level: [*reorder(best, order.positions), *found[RERANKED:]][: request.max_results_per_level]
         for (level, found), best, order in zip(chosen.items(), bests, orders, strict=True)
     }
     return shown, tuple(order.call for order in orders if order.call is not None)
-
-
-async def _order(best: Sequence[Echo], method: Rerank | None, text: str, deps: Deps) -> Order:
-    return await order_items(list(map(_reranked, best)), deps, method=method or "mmr", text=text)
 
 
 def _reranked(echo: Echo) -> Reranked:
@@ -218,6 +220,8 @@ def _weigh_channels(
         "emotion": sent.emotion is not None,
         "result": sent.result is not None,
         "likeness": embedding is not None,
+        "words": signal.words is not None,
+        "beside": signal.words is not None,
     }
     silent = frozenset(channel for channel in CHANNELS if not has_value.get(channel, True))
     weights = ranking.effective_weights(request.weights, silent, sent.intensity, signal.biases)
@@ -228,14 +232,6 @@ def _weigh_channels(
             remedy=f"Give a weight to one of: {possible}.",
         )
     return weights
-
-
-def _names_of(sent: SentSignal) -> list[str]:
-    """The nodes of the signal and the ends of its relations, each once."""
-    names = list(sent.nodes)
-    for relation in sent.relations:
-        names += filter(None, (relation.source, relation.target))
-    return list(dict.fromkeys(names))
 
 
 def _shared_values(sending: _Sending) -> dict[str, Any]:
@@ -257,6 +253,8 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         "half_life": 1.0 if plurality is None else plurality.half_life_days,
         "importance_floor": 0.0 if plurality is None else plurality.importance_floor,
         "max_level": sent.max_level,
+        "names": sorted((*NO_STATEMENTS, "actor", "self")),
+        "in_words": embedding is not None and sending.signal.words is not None,
         "of_memory": request.overlap == "memory",
         "emotion": sent.emotion or "",
         "kindred": sorted(kindred(sent.emotion or "")),
@@ -306,13 +304,10 @@ def _build_query(
     if shared["unfiltered"]:
         k = six_queries.OVERFETCH * shared["pool"]
         values["near"] = Search(shared["embedding"] or [], k, open_only=not target.past)
-    return QueryRequest("resonance", target, _statement(target, filtered=not shared["unfiltered"]), values)
-
-
-def _statement(target: GraphTarget, *, filtered: bool) -> Query:
-    if filtered:
-        return RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
-    return RESONATE_THEN if target.past else RESONATE_NOW
+        statement = RESONATE_THEN if target.past else RESONATE_NOW
+    else:
+        statement = RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
+    return QueryRequest("resonance", target, statement, values)
 
 
 def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Resonance]]) -> Resonances:
@@ -332,12 +327,15 @@ def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Res
     )
 
 
-def _read_echoes(results: Iterable[QueryResult]) -> dict[Level, list[Echo]]:
+def _read_echoes(results: Iterable[QueryResult], sending: _Sending) -> dict[Level, list[Echo]]:
     """The echoes of each level, strongest first."""
     echoes: defaultdict[Level, list[Echo]] = defaultdict(list)
+    words = sending.signal.words
     for result in results:
-        found = read_resonances(result.rows, result.key, result.request.known_to)
-        echoes[level_of(result.key)] += map(Echo.from_row, found)
+        found = [*map(Echo.from_row, read_resonances(result.rows, result.key, result.request.known_to))]
+        if words is not None:
+            found = ranking.complete(found, words, sending.weights, result.key)
+        echoes[level_of(result.key)] += found
     for of_level in echoes.values():
         of_level.sort(key=lambda echo: -echo.resonance.resonance)
     return dict(echoes)
@@ -350,16 +348,13 @@ def _notes(
     notes = [
         *sending.signal.notes, *sending.embedding.notes, *sending.view.notes, *sending.filter_notes
     ]  # fmt: skip
-    if sending.request.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
+    related = any(echo.resonance.channels["relations"] for echo in chain.from_iterable(echoes.values()))
+    if sending.request.relations and not sending.view.notes and not related:
         notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
     unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
     if results and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
     return tuple(dict.fromkeys(notes))
-
-
-def _any_relation(echoes: Sequence[Echo]) -> bool:
-    return any(echo.resonance.channels["relations"] for echo in echoes)
 
 
 def _is_named(place: int, results: Sequence[QueryResult]) -> bool:

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from orchestration.algorithms import RELEVANCE_SHARE, jaccard, maximal_marginal_relevance
+from orchestration.algorithms import jaccard, maximal_marginal_relevance
 from orchestration.ranking.plurality import DAY, split_by_week
+from orchestration.ranking.relevance import count_stems
+from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import Instant, to_instant
 from schemas.wave_signal import CHANNELS, Channel, ContextEdge, ContextNode, Resonance, Weights
 from substrate.emotions import normal_emotions
 from substrate.store.resonance import JUST_NOW, ResonatingMemory, Triple
+from substrate.text import name_key
 
 UNSATISFIED: Final = 0.3
 """A drive with a satisfaction below this acts on the signal (002)."""
@@ -26,6 +30,11 @@ PER_EMOTION: Final = 2
 """So many memories of each emotion are placed before all further ones (002, post-scoring)."""
 MOST_NODES: Final = 32
 """So many entities of a memory are shown."""
+SAID_BY: Final = "SAID_BY"
+RELEVANCE_SHARE: Final = 0.85
+"""λ of MMR. 002 names none; with .7 two memories of one person push each other out of seven."""
+ANSWERED: Final = 0.5
+"""The factor on what an answering side said: it repeats what was asked, and most of it is advice or praise."""
 
 
 class Echo(NamedTuple):
@@ -40,6 +49,12 @@ class Echo(NamedTuple):
     def from_row(cls, memory: ResonatingMemory) -> Echo:
         emotion = dominant_emotion(memory.resonance.memory)
         return cls(memory.resonance, emotion, memory.entity_ids, memory.links)
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The entities around it without its speaker: who said something is not what it is about."""
+        said_by = (link.target_id for link in self.links or self.resonance.edges if link.relation_type == SAID_BY)
+        return self.around.difference(said_by)
 
     @property
     def graph(self) -> GraphKey:
@@ -61,6 +76,52 @@ class Echo(NamedTuple):
             for link in sorted(self.links)
         ]
         return self.resonance.model_copy(update={"nodes": tuple(nodes[:MOST_NODES]), "edges": tuple(edges)})
+
+
+class SignalWords(NamedTuple):
+    """The weight of each stem of a signal in each graph, their language, and the speakers who count less."""
+
+    weights: Mapping[GraphKey, Mapping[str, float]]
+    language: str
+    answering: AbstractSet[str] = frozenset()
+
+
+def complete(
+    echoes: Sequence[Echo], signal: SignalWords, weights: Mapping[Channel, float], key: GraphKey
+) -> list[Echo]:
+    """The echoes of a graph with the two channels that the words of a signal fill.
+
+    `words`: the share of the words that the memory has, each by its inverse document frequency, as 002 counts
+    nodes. `beside`: the greatest score of a memory that it is linked with, because what was said next to a hit, or
+    solved it, belongs to it. A name has neither.
+    """
+    own = signal.weights.get(key, {})
+    whole = max(sum(of_graph.values()) for of_graph in signal.weights.values()) or 1.0
+    memories = [echo.resonance.memory for echo in echoes]
+    texts = [f"{'' if memory.speaker else memory.name} {memory.description}" for memory in memories]
+    held = count_stems(texts, own, signal.language)
+    direct = sum(weights.values()) - weights["beside"] or 1.0
+    shares: dict[str, float] = {}
+    scores: dict[str, float] = {}
+    for place, memory in enumerate(memories):
+        if memory.node_type.lower() not in NO_STATEMENTS:
+            share = shares[memory.node_id] = sum(map(own.__getitem__, held.get(place, ()))) / whole
+            scores[memory.node_id] = (echoes[place].resonance.total + weights["words"] * share) / direct
+    done = []
+    for echo, memory in zip(echoes, memories, strict=True):
+        had, share = echo.resonance, shares.get(memory.node_id, 0.0)
+        near = scores.keys() & echo.ends() - {memory.node_id} if memory.node_id in shares else ()
+        beside = min(1.0, max(map(scores.__getitem__, near), default=0.0))
+        total = had.total + weights["words"] * share + weights["beside"] * beside
+        suppression = had.suppression * (ANSWERED if name_key(memory.speaker or "") in signal.answering else 1.0)
+        fields = {
+            "total": round(total, 6),
+            "resonance": round(total / sum(weights.values()) * suppression * had.level_boost, 6),
+            "suppression": round(suppression, 6),
+            "channels": {**had.channels, "words": round(share, 6), "beside": round(beside, 6)},
+        }
+        done.append(echo._replace(resonance=had.model_copy(update=fields)))
+    return done
 
 
 def suppression(shown_at: Instant, now: Instant) -> float:
@@ -124,16 +185,20 @@ def split_by_emotion(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:
 
 
 def diversify(echoes: Sequence[Echo], before: Sequence[Echo] = ()) -> Iterator[Echo]:
-    """Order by MMR (002): strong echoes first, unless they share entities with `before` or with chosen ones."""
+    """Order by MMR (002): strong echoes first, unless they are about the same as `before` or chosen ones.
+
+    Strength counts as a share of the greatest, because a likeness of nodes has the whole range of 0 to 1.
+    """
 
     def similarity(place: int, others: Sequence[int]) -> list[float]:
-        return [jaccard(echoes[other].around, echoes[place].around) for other in others]
+        return [jaccard(echoes[other].subjects, echoes[place].subjects) for other in others]
 
-    strengths = [RELEVANCE_SHARE * echo.resonance.resonance for echo in echoes]
+    best = max((echo.resonance.resonance for echo in echoes), default=0.0) or 1.0
+    strengths = [RELEVANCE_SHARE * echo.resonance.resonance / best for echo in echoes]
     nearest = [_nearest(echo, before) for echo in echoes]
     places = maximal_marginal_relevance(strengths, similarity, 1 - RELEVANCE_SHARE, nearest)
     return (echoes[place] for place in places)
 
 
 def _nearest(echo: Echo, others: Iterable[Echo]) -> float:
-    return max((jaccard(echo.around, other.around) for other in others), default=0.0)
+    return max((jaccard(echo.subjects, other.subjects) for other in others), default=0.0)

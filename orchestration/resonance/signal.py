@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched, chain, islice
 from typing import Any, Final, NamedTuple
@@ -20,16 +20,19 @@ from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.state import felt_state, read_state
-from orchestration.question.lexicon import Entity, Lexicon, discriminative_terms
-from orchestration.resonance.ranking import PAIN, UNSATISFIED
+from orchestration.question.lexicon import Lexicon, discriminative_terms, embedding_text, join_lexicons
+from orchestration.question.reading import ANSWERING, read_question
+from orchestration.ranking.relevance import word_weights
+from orchestration.resonance.ranking import PAIN, UNSATISFIED, SignalWords
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.memory import GraphKey, Level
 from schemas.mind.state import CitizenState, Drive
+from schemas.temporal import Instant, to_datetime
 from schemas.wave_signal import EMPTY_SIGNAL, Channel, Relation, Resonate, SentSignal, WindowItem
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.store.surroundings import Surroundings, read_surroundings, read_words
-from substrate.text import name_key, query_words
+from substrate.text import name_key, query_words, word_language, words
 
 READ_WORDS: Final = 288
 """The last so many words of window and focus are read for names, relations, emotion and result."""
@@ -43,8 +46,8 @@ With the local model 9 of 16 pairs of synonyms are above it, and none of 10 pair
 and destroyed have .52, likes and hates .51, criticized and praised .48.
 """
 
-type Lexicons = Mapping[GraphKey, Sequence[Lexicon]]
-"""The lexicons of each level, one for each part of the text."""
+type Lexicons = Mapping[GraphKey, Lexicon]
+"""What each graph knows of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,15 @@ class PreparedSignal:
     """A signal with all that its queries need.
 
     `request`: with what the state keeps, where it asked nothing. `text`: the text to embed. `terms`: its
-    discriminative terms by level. `biases`: for each drive that acts, factors by channel.
+    discriminative terms by level. `words`: its words, as they are compared; None where the signal has no text.
+    `biases`: for each drive that acts, factors by channel.
     """
 
     request: Resonate
     sent: SentSignal
     text: str
     terms: Mapping[GraphKey, Sequence[str]]
+    words: SignalWords | None
     biases: Sequence[Mapping[Channel, float]] = ()
     notes: tuple[str, ...] = ()
 
@@ -114,8 +119,9 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
     return PreparedSignal(
         request=request,
         sent=sent,
-        text=sources.text or describe_signal(sent),
-        terms={level: _search_terms(sources.text, own) for level, own in sources.lexicons.items()},
+        text=embedding_text(sources.text, sources.lexicons.values()) or describe_signal(sent),
+        terms={level: _search_terms(own) for level, own in sources.lexicons.items()},
+        words=_read_words(sources.text, sources.lexicons, view.now) if sources.text else None,
         biases=[drive.bias for drive in drives.values()],
         notes=(*_notes(request, sources, sent.emotion), *named.notes),
     )
@@ -127,7 +133,9 @@ def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) 
     `texts`: the words of the memories of the window by id. A pain above `PAIN` is the emotion `hurt` with a
     negative result (002). Raises InvalidRequest where the state keeps none of them, no emotion and no low drive.
     """
-    shown = [item if item.id is None else _with_text(item, texts) for item in state.window]
+    shown = [
+        item if item.id is None else item.model_copy(update={"text": texts.get(item.id)}) for item in state.window
+    ]
     senses = [WindowItem(text=sense.text) for sense in state.senses.values() if (sense.text or "").strip()]
     low = {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
     fields: dict[str, Any] = {"window": (*shown, *senses), "focus": state.focus, "drive_bias": low}
@@ -141,10 +149,6 @@ def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) 
     return kept
 
 
-def _with_text(item: WindowItem, texts: Mapping[str, str]) -> WindowItem:
-    return item.model_copy(update={"text": texts.get(item.id or "")})
-
-
 async def _read_shown(state: CitizenState, view: View) -> dict[str, str]:
     """The words of the memories in the kept window, by id; none of those that are not there any more."""
     ids = [item.id for item in state.window if item.id is not None]
@@ -155,20 +159,32 @@ async def _read_shown(state: CitizenState, view: View) -> dict[str, str]:
 async def _collect_sources(request: Resonate, state: CitizenState, view: View) -> SignalSources:
     window = read_window(request)
     text = (request.query_text or "").strip() or window.text
-    lexicons = await _look_up_lexicons(window.text or text, view)
+    lexicons = await _look_up_lexicons(window.text or text, text, view)
     if not request.built:
         return SignalSources(window, text, state, lexicons, [], Surroundings([], []))
-    named = [entity.name for entity in _entities(chain.from_iterable(lexicons.values()))]
+    named = [entity.name for lexicon in lexicons.values() for entity in lexicon.entities]
     surroundings = await _read_surroundings(request, view, lexicons)
     return SignalSources(window, text, state, lexicons, _distinct(named), surroundings)
 
 
 async def _find_relations(request: Resonate, sources: SignalSources, deps: Deps) -> SignalRelations:
-    """The relations of the request; without any, those that the text of the window names."""
+    """The relations of the request; without any, those that the text of the window names: by the meaning of words,
+    only by their forms without an embedder, or when it fails."""
     types = sources.surroundings.relation_types
     if request.relations or not types or not sources.entities:
         return SignalRelations(request.relations)
-    return await _read_relations(sources.window.text, sources.entities, types, deps)
+    text, names = sources.window.text, sources.entities
+    if not deps.embedder.dimension:
+        return SignalRelations(read_relations(text, names, types, has_same_stem))
+    candidates = relation_words(text, names)
+    searched = set(query_words(" ".join(candidates)))
+    phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
+    try:
+        vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
+    except Unavailable as error:
+        note = f"relations were read only by the forms of words: {error.detail}"
+        return SignalRelations(read_relations(text, names, types, has_same_stem), (note,))
+    return SignalRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
 
 
 def build_signal(
@@ -245,30 +261,33 @@ async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState
     return CitizenState(citizen_id=request.citizen_id)
 
 
-async def _look_up_lexicons(text: str, view: View) -> Lexicons:
-    """Look up the words of a text in each graph, `LOOKUP_WORDS` words at a time."""
+async def _look_up_lexicons(text: str, said: str, view: View) -> Lexicons:
+    """Look up a text in each graph, `LOOKUP_WORDS` words at a time: its names, and the words that were `said`."""
+    language, lookups = word_language(said), []
     parts = [" ".join(part) for part in batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)]
-    lookups = []
     for target in view.targets.values():
-        lookups += [look_up_lexicon(target.graph, part, query_words(part), past=target.past) for part in parts]
-    lexicons = iter(await asyncio.gather(*lookups))
-    return {level: list(islice(lexicons, len(parts))) for level in view.targets}
+        for part in parts:
+            asked = query_words(part, language)
+            lookups.append(look_up_lexicon(target.graph, part, asked, past=target.past, language=language))
+    found = iter(await asyncio.gather(*lookups))
+    return {level: join_lexicons(islice(found, len(parts)), query_words(said, language)) for level in view.targets}
 
 
-def _entities(lexicons: Iterable[Lexicon]) -> Iterator[Entity]:
-    for lexicon in lexicons:
-        yield from lexicon.entities
+def _read_words(text: str, lexicons: Lexicons, now: Instant) -> SignalWords:
+    """The weight of each word of the text in each graph. The names of those who speak are no words of a turn."""
+    language, weights = word_language(text), {}
+    names = words(" ".join(chain.from_iterable(lexicon.speakers() for lexicon in lexicons.values())))
+    for level, lexicon in lexicons.items():
+        counted = {**(lexicon.frequencies or {}), **dict.fromkeys(names, 0)}
+        weights[level] = word_weights(counted, lexicon.memories, language)
+    others = read_question(text, to_datetime(now)).others
+    return SignalWords(weights, language, frozenset() if others else ANSWERING)
 
 
-def _search_terms(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
+def _search_terms(lexicon: Lexicon) -> list[str]:
     """The discriminative terms of a text, without those in `DOCUMENT_CAP` memories or more."""
-    known: dict[str, int] = {}
-    for lexicon in lexicons:
-        known |= lexicon.frequencies or {}
-    memories = max((lexicon.memories for lexicon in lexicons), default=0)
-    frequencies = {word: known[word] for word in query_words(text) if word in known}
-    terms = discriminative_terms(Lexicon(memories, frequencies=frequencies))
-    return [term for term in terms if known[term] < DOCUMENT_CAP]
+    known = lexicon.frequencies or {}
+    return [term for term in discriminative_terms(lexicon) if known[term] < DOCUMENT_CAP]
 
 
 async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) -> Surroundings:
@@ -276,27 +295,12 @@ async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) 
     shown = [item.id for item in request.window if item.id is not None]
     reads = []
     for level, target in view.targets.items():
-        named = [entity.id for entity in _entities(lexicons[level])]
+        named = [entity.id for entity in lexicons[level].entities]
         reads.append(read_surroundings(target, view.scope, shown=shown, named=named))
     by_level = await asyncio.gather(*reads)
     names = [name for surroundings in by_level for name in surroundings.names]
     relation_types = [name for surroundings in by_level for name in surroundings.relation_types]
     return Surroundings(_distinct(names), _distinct(relation_types))
-
-
-async def _read_relations(text: str, names: Sequence[str], types: Sequence[str], deps: Deps) -> SignalRelations:
-    """Read relations by the meaning of words; only by their forms without an embedder, or when it fails."""
-    if not deps.embedder.dimension:
-        return SignalRelations(read_relations(text, names, types, has_same_stem))
-    candidates = relation_words(text, names)
-    searched = set(query_words(" ".join(candidates)))
-    phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
-    try:
-        vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
-    except Unavailable as error:
-        note = f"relations were read only by the forms of words: {error.detail}"
-        return SignalRelations(read_relations(text, names, types, has_same_stem), (note,))
-    return SignalRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
 
 
 def _notes(request: Resonate, sources: SignalSources, emotion: str | None) -> list[str]:

@@ -11,12 +11,14 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.mind.appetite import OTHERS
 from orchestration.mind.due import find_due
+from orchestration.mind.rules_in_force import HeldRule, find_rules
 from orchestration.mind.state import felt_state
 from orchestration.resonance.ask import resonate
 from orchestration.situation.change_kinds import sort_changes
 from orchestration.situation.stimuli import (
     MESSAGES_SHOWN,
     READ_OF_EACH,
+    asked_text,
     due_stimuli,
     felt_stimuli,
     given_stimuli,
@@ -25,8 +27,8 @@ from orchestration.situation.stimuli import (
     signal_fields,
 )
 from orchestration.situation.text import tell
-from orchestration.situation.working_memory import active_rules, choose_contexts
-from schemas.errors import Fault, StoreTimeout
+from orchestration.situation.working_memory import active_rules, choose_contexts, fitting_rules
+from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import find_zone
 from schemas.memory import HALF_LIVES, Level
 from schemas.mind.situation import Changes, Shown, Situation, SituationRequest, Stimulus
@@ -37,6 +39,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.inference import tokens
 from substrate.store.appetite import Stirring, read_own
 from substrate.store.recent_changes import MOST_NEWEST, NewestMemory, read_changed, read_newest
+from substrate.store.rules import read_rules
 from substrate.store.surroundings import read_words
 from substrate.text import count_of
 
@@ -65,10 +68,10 @@ class _Reading(NamedTuple):
     degraded: list[str]
 
     async def attempt[T](self, part: str, reading: Awaitable[T], otherwise: T) -> T:
-        """The part, or `otherwise` where its graph does not answer in time."""
+        """The part, or `otherwise` where what it needs does not answer in time."""
         try:
             return await reading
-        except (GraphMissing, StoreTimeout, Fault):
+        except (GraphMissing, StoreTimeout, Fault, Unavailable):
             self.degraded.append(part)
             return otherwise
 
@@ -92,9 +95,10 @@ async def read_situation(citizen_id: str, request: SituationRequest, deps: Deps,
     due = find_due(stirring, scope.valid.start, find_zone(request.time_zone))
     found = (*due_stimuli(due, scope.valid.start), *felt_stimuli(state), *message_stimuli(messages, since))
     stimuli = (*given_stimuli(request.stimuli), *found)
-    (seen, resonances), changes = await asyncio.gather(
+    (seen, resonances), changes, rules = await asyncio.gather(
         _resonate(reading, state, stimuli, newest),
         reading.attempt("changes", _read_changes(view, since), Changes()),
+        reading.attempt("rules", _read_rules(reading, asked_text(stimuli, _focus(request, state))), []),
     )
     echoes = [] if resonances is None else list(chain.from_iterable(resonances.levels.values()))
     shown = {stimulus.memory_id for stimulus in stimuli if stimulus.memory_id is not None}
@@ -109,7 +113,7 @@ async def read_situation(citizen_id: str, request: SituationRequest, deps: Deps,
         focus=_focus(request, state),
         signal=None if resonances is None else resonances.signal,
         contexts=tuple(contexts),
-        rules=active_rules(contexts),
+        rules=active_rules(contexts, rules),
         changes=changes,
         text="",
         tokens=0,
@@ -146,6 +150,16 @@ async def _read_changes(view: View, since: Instant | None) -> Changes:
     targets = view.targets.values()
     records = await asyncio.gather(*(read_changed(target, view.scope, since) for target in targets))
     return sort_changes(zip(view.targets, records, strict=True), since)
+
+
+async def _read_rules(reading: _Reading, asked: str) -> list[HeldRule]:
+    """The citizen's own rules that fit what there is to answer to; by their words alone without a vector."""
+    target = reading.view.targets.get(Level.N1)
+    if target is None or not asked:
+        return []
+    vector = await reading.deps.embedder.embed_query(asked)
+    stored = await read_rules(target, reading.view.scope, vector or None)
+    return fitting_rules(find_rules(stored, reading.citizen_id), asked)
 
 
 async def _resonate(

@@ -107,6 +107,12 @@ def message_stimuli(messages: Sequence[NewestMemory], since: Instant | None) -> 
         )
 
 
+def asked_text(stimuli: Iterable[Stimulus], focus: str | None) -> str:
+    """What memories and rules are compared with: the stimuli that have words of their own, and the focus."""
+    asked = [one.text[-READ_OF_EACH:] for one in stimuli if one.kind in ANSWERED] + ([focus] if focus else [])
+    return "\n".join(asked)[:READ_OF_ALL]
+
+
 def signal_fields(
     window: Sequence[Shown], stimuli: Sequence[Stimulus], focus: str | None, state: CitizenState
 ) -> dict[str, Any]:
@@ -119,10 +125,9 @@ def signal_fields(
         _item(one.memory_id, None if one.kind == "due" else one.text) for one in stimuli if one.kind != "drive"
     ]
     low = {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
-    asked = [one.text[-READ_OF_EACH:] for one in stimuli if one.kind in ANSWERED] + ([focus] if focus else [])
     fields: dict[str, Any] = {"window": items, "focus": focus, "drive_bias": low}
-    if asked:
-        fields["query_text"] = "\n".join(asked)[:READ_OF_ALL]
+    if asked := asked_text(stimuli, focus):
+        fields["query_text"] = asked
     fields["weights"] = INFERRED
     if state.pain > PAIN:
         return {**fields, "weights": Weights(), "emotion": "hurt", "intensity": state.pain, "result": "negative"}

@@ -1,15 +1,23 @@
-"""Which seven contexts a cycle has in its working memory, and the rules that are active with them (002). Pure."""
+"""Which seven contexts a cycle has in its working memory, and which rules are active in it (002). Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from itertools import islice
+from typing import Final
 
+from orchestration.mind.rules_in_force import HeldRule
 from orchestration.resonance.ranking import Echo, diversify, dominant_emotion, split_by_emotion
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ConsciousnessNode, Level
 from schemas.mind.situation import ActiveRule, Context
 from schemas.wave_signal import WORKING_MEMORY, Resonance
 from substrate.emotions import normal_emotions
+from substrate.text import stems, word_language
+
+SHARED: Final = 0.9
+"""The factor on the resonance of a shared memory: of two that fit as well the citizen's own comes first."""
+LEAST_FITTING: Final = 1 / 3
+"""From this likeness on, or this share of its words, a rule fits what there is to answer to."""
 
 
 def choose_contexts(resonances: Iterable[Resonance], left_out: Set[str] = frozenset()) -> list[Context]:
@@ -17,19 +25,39 @@ def choose_contexts(resonances: Iterable[Resonance], left_out: Set[str] = frozen
 
     Memories without a text are names, not contexts; those of `left_out`, by id, are shown elsewhere.
     """
-    texts = [one for one in resonances if one.memory.description and one.memory.node_id not in left_out]
+    texts = []
+    for one in resonances:
+        if one.memory.description and one.memory.node_id not in left_out:
+            factor = 1.0 if one.memory.level == Level.N1 else SHARED
+            texts.append(one.model_copy(update={"resonance": round(one.resonance * factor, 6)}))
     strongest = sorted(texts, key=lambda one: (-one.resonance, one.memory.level, one.memory.node_id))
     first, _ = split_by_emotion(list(map(_echo, strongest)))
     return [_context(echo.resonance) for echo in islice(diversify(first), WORKING_MEMORY)]
 
 
-def active_rules(contexts: Iterable[Context]) -> tuple[ActiveRule, ...]:
-    """The rules of the contexts, each once, in their order, with the memories that have it."""
+def fitting_rules(rules: Iterable[HeldRule], said: str) -> list[HeldRule]:
+    """At most seven of the rules: those that fit what was said in meaning or in words, the nearest first."""
+    language = word_language(said)
+    words = stems(said, language)
+    fits = []
+    for rule in rules:
+        own = stems(rule.text, language)
+        nearness = max(rule.alike, len(own & words) / max(1, len(own)))
+        if nearness >= LEAST_FITTING:
+            fits.append((-nearness, rule.key, rule))
+    return [rule for *_, rule in sorted(fits, key=lambda each: each[:2])[:WORKING_MEMORY]]
+
+
+def active_rules(contexts: Iterable[Context], fitting: Iterable[HeldRule] = ()) -> tuple[ActiveRule, ...]:
+    """The rules of the contexts in their order, then the `fitting` ones: each once, with the memories of it."""
     ids: dict[str, list[str]] = {}
     for context in contexts:
         rule = (context.rule or "").strip()
         if rule:
             ids.setdefault(rule, []).append(context.memory_id)
+    for held in fitting:
+        of_held = ids.setdefault(held.text.strip(), [])
+        of_held += [memory.memory_id for memory in held.memories if memory.memory_id not in of_held]
     return tuple(ActiveRule(rule=rule, memory_ids=tuple(of_rule)) for rule, of_rule in ids.items())
 
 

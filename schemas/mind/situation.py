@@ -89,7 +89,7 @@ class Context(Frozen):
     """A memory in the working memory of a cycle (002).
 
     `emotion` is its strongest, `intensity` the one recorded, else that of the emotion. `abstraction` is the level
-    of 002 (L0 to L3), `score` its resonance in [0, 1.15].
+    of 002 (L0 to L3), `score` its resonance in [0, 1.15], × 0.9 for a shared memory.
     """
 
     memory_id: str
@@ -110,7 +110,7 @@ class Context(Frozen):
 
 
 class ActiveRule(Frozen):
-    """A rule and the memories of the working memory that have it."""
+    """A rule and the memories that have it: those of the working memory, or the citizen's own."""
 
     rule: str
     memory_ids: tuple[str, ...]
@@ -150,7 +150,8 @@ class Situation(Frozen):
 
     `since`: from when on changes are told, null where no cycle has ended yet. `contexts`: at most seven memories
     that resonate with window, stimuli and focus, the strongest first, at most two of an emotion. `rules`: theirs,
-    each once. `text` says the same for a prompt, in `tokens` tokens; `left_out` lines had no room.
+    then the citizen's own that fit the stimuli or the focus, each once. `text` says the same for a prompt, in
+    `tokens` tokens; `left_out` lines had no room.
     """
 
     citizen_id: CitizenId

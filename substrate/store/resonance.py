@@ -60,6 +60,13 @@ TERMS: Final[Mapping[Channel, str]] = {
 }
 """The score of each channel, in [0, 1]. Its weight is the parameter `w_` followed by its name."""
 
+_ABOUT: Final = (
+    "(CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations AND nodes >= likeness THEN nodes "
+    "WHEN relations >= likeness THEN relations ELSE likeness END)"
+)
+COUNTED: Final[Mapping[Channel, str]] = {"emotion": f"emotion * {_ABOUT}", "result": f"result * {_ABOUT}"}
+"""Where a signal has words, a feeling and a result lift a memory only as far as it is about them."""
+
 _OF_THE_RECORD: Final[tuple[Channel, ...]] = ("emotion", "result", "importance", "recency")
 """Channels that need only the record itself; the best of the newest memories are chosen by them."""
 
@@ -81,7 +88,12 @@ def _weighted(names: Mapping[Channel, str]) -> str:
 
 
 def _may_answer(name: str) -> str:
-    return f"coalesce({name}.abstraction, 'L0') <= $max_level AND {fits(name)} AND {is_statement(name)}"
+    """The condition that a record may resonate; a bare name or a session does only where the signal names it."""
+    tells = f"NOT toLower({name}.node_type) IN $names OR (coalesce({name}.description, '') <> ''"
+    return (
+        f"coalesce({name}.abstraction, 'L0') <= $max_level AND {fits(name)} AND {is_statement(name)} "
+        f"AND ({tells} AND {name}.node_type <> 'Session') OR {name}.id IN $ids)"
+    )
 
 
 _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})
@@ -205,7 +217,7 @@ def _statement(*, now: bool, filtered: bool = False) -> str:
     record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
     asserted_links = "coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), [])"
     channels = ", ".join(f"{term} AS {channel}" for channel, term in TERMS.items())
-    total = _weighted({channel: channel for channel in TERMS})
+    total = _weighted({channel: COUNTED.get(channel, channel) for channel in TERMS})
     return (
         f"{_asserted(link)} {_candidates(now=now, filtered=filtered)} "
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from schemas.wave_signal import CHANNELS
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_cli import Command
 
 AT = "2026-05-01T00:00:00Z"
-ZERO = dict.fromkeys(("nodes", "relations", "emotion", "result", "likeness", "importance", "recency"), 0)
+ZERO = dict.fromkeys(CHANNELS, 0)
 SIGNAL: dict[str, Any] = {"citizen_id": "nobody", "nodes": ["Egor"]}
 
 

@@ -11798,7 +11798,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_fitting_now
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -11845,7 +11845,8 @@ CALL {
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
       AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND NOT coalesce(i.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(i.node_type) IN $names
+      OR (coalesce(i.description, '') <> '' AND i.node_type <> 'Session') OR i.id IN $ids)
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -11862,7 +11863,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -11879,7 +11881,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -11900,7 +11903,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -11922,7 +11926,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m,
       $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
@@ -11940,7 +11945,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -11981,7 +11987,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
@@ -11996,7 +12004,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_fitting_then
-// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $embeddings, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -12053,7 +12061,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12070,7 +12079,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -12089,7 +12099,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH v, s
   MATCH (s)-[:HAS_TRACE]->(t)
   WITH s, vec.cosineDistance(t.embedding, vecf32(v)) AS score
@@ -12112,7 +12123,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12135,7 +12147,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12159,7 +12172,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12179,7 +12193,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12197,7 +12212,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12223,7 +12239,8 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12264,7 +12281,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
@@ -12279,7 +12298,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_now
-// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -12326,7 +12345,8 @@ CALL {
       AND (size($episodes) = 0 OR i.episode_id IN $episodes) AND (size($sources) = 0 OR i.source IN $sources)
       AND i.valid_at >= $began_from AND i.valid_at < $began_to
       AND all(label IN $labels WHERE i[label[0]] CONTAINS label[1])) AND NOT coalesce(i.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(i.node_type) IN $names
+      OR (coalesce(i.description, '') <> '' AND i.node_type <> 'Session') OR i.id IN $ids)
   WITH i, count(DISTINCT s) AS hits
   ORDER BY hits DESC, i.valid_at DESC, i.id
   LIMIT $pool
@@ -12343,7 +12363,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12361,7 +12382,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   MATCH (s)-[:HAS_TRACE]->(t:Trace)
   WHERE coalesce(t.digest, '') = one[1]
   WITH s, one[2] AS score
@@ -12382,7 +12404,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12404,7 +12427,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m,
       $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
@@ -12422,7 +12446,8 @@ WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12463,7 +12488,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit
@@ -12478,7 +12505,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
-// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+// :params $all_weights, $began_from, $began_to, $embedding, $emotion, $episodes, $feeling, $felt_names, $generalised, $groups, $half_life, $ids, $importance_floor, $in_words, $kindred, $known_from, $known_to, $labels, $limit, $max_level, $moment, $names, $near, $newest, $node_types, $of_memory, $plural, $pool, $result, $shown, $sources, $speakers, $suppress_recent, $triples, $types, $unfiltered, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $ids
@@ -12535,7 +12562,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12561,7 +12589,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12584,7 +12613,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s
   ORDER BY s.valid_at DESC, s.id, s.version
   LIMIT 2000
@@ -12608,7 +12638,8 @@ CALL {
       AND (size($episodes) = 0 OR s.episode_id IN $episodes) AND (size($sources) = 0 OR s.source IN $sources)
       AND s.valid_at >= $began_from AND s.valid_at < $began_to
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND NOT coalesce(s.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(s.node_type) IN $names
+      OR (coalesce(s.description, '') <> '' AND s.node_type <> 'Session') OR s.id IN $ids)
   WITH s, score
   ORDER BY score DESC, s.id
   LIMIT $pool
@@ -12628,7 +12659,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12646,7 +12678,8 @@ CALL {
       AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-      '') IN ['Question', 'Courtesy', 'Echo']
+      '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+      OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
   WITH m
   ORDER BY m.valid_at DESC, m.id
   LIMIT $pool
@@ -12672,7 +12705,8 @@ WHERE coalesce(m.abstraction, 'L0') <= $max_level AND (m.node_type <> 'Generalis
     AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
     AND m.valid_at >= $began_from AND m.valid_at < $began_to
     AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.step,
-    '') IN ['Question', 'Courtesy', 'Echo']
+    '') IN ['Question', 'Courtesy', 'Echo'] AND (NOT toLower(m.node_type) IN $names
+    OR (coalesce(m.description, '') <> '' AND m.node_type <> 'Session') OR m.id IN $ids)
 WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
 WITH collect([i, m, said]) AS candidates
 CALL {
@@ -12713,7 +12747,9 @@ WITH m, around, held,
 WITH m, around, held,
     CASE WHEN lived_lately < shown_lately THEN lived_lately ELSE shown_lately END AS suppression, boost,
     nodes, relations, emotion, result, likeness, importance, recency,
-    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_result * (result * (CASE WHEN NOT $in_words THEN 1.0 WHEN nodes >= relations
+    AND nodes >= likeness THEN nodes WHEN relations >= likeness THEN relations ELSE likeness END)) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
 WITH *, total / $all_weights * suppression * boost AS resonance
 ORDER BY resonance DESC, m.id, m.version
 LIMIT $limit

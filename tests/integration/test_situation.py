@@ -10,7 +10,7 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state
 from orchestration.situation import ask as situation
-from schemas.commands import Correct, Resolve, Retract
+from schemas.commands import Correct, Remember, Resolve, Retract
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
 from schemas.mind.situation import Situation, SituationRequest
@@ -159,3 +159,102 @@ async def test_the_levels_that_are_asked_are_read(deps: Deps, fresh_citizen: str
     since = moment(100) - timedelta(days=1)
     found = await read(deps, fresh_citizen, query_levels=[Level.N2], stimuli=["rent"], since=since)
     assert all(context.level is Level.N2 for context in found.contexts)
+
+
+def turn(citizen: str, number: int, text: str, speaker: str = "user", **fields: Any) -> Any:
+    told = {"node_type": "Turn", "description": text, "speaker": speaker, "valid_at": moment(number), **fields}
+    return remember(citizen, f"t{number}", **told)
+
+
+def ids(found: Situation) -> list[str]:
+    return [context.memory_id for context in found.contexts]
+
+
+CHAT = (
+    "The neighbour shouted at me over the hedge",
+    "The tomatoes came up at last",
+    "I bought a blue kettle",
+    "The bus was late again",
+    "My cousin sends a card from Oslo",
+    "There is a new baker in the street",
+    "I slept badly",
+    "The library is closed in August",
+    "He apologised, it was the dog after all",
+)
+
+
+async def tell_chat(deps: Deps, citizen: str) -> None:
+    """A chat with a day for each turn, its sessions, who said it, and a turn that follows the first."""
+    days = [1, *range(3, 10), 2]
+    turns = [turn(citizen, number, text) for number, text in zip(days, CHAT, strict=True)]
+    dates = [remember(citizen, f"s{n}", node_type="Session", description=f"{n} January 2026") for n in range(1, 8)]
+    people = [remember(citizen, name, node_type="Person") for name in ("user", "tom", "mara")]
+    said = [relate(citizen, each.id, "user", relation_type="SAID_BY") for each in turns]
+    await stored(deps, *turns, *dates, *people, *said, relate(citizen, "t1", "t2"), now=day(50))
+
+
+async def test_working_memory_has_what_the_stimulus_is_about_and_what_followed_and_no_dates_or_names(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await tell_chat(deps, fresh_citizen)
+    found = await read(deps, fresh_citizen, stimuli=["Is the neighbour still angry?"])
+    assert ids(found)[:2] == ["t1", "t2"]
+    assert all(each.startswith("t") and each != "tom" for each in ids(found))
+
+
+async def test_a_feeling_lifts_nothing_that_is_not_about_the_stimulus(deps: Deps, fresh_citizen: str) -> None:
+    await tell_chat(deps, fresh_citizen)
+    angry = [
+        turn(fresh_citizen, n, f"An evening at the pier {n}", emotion_vector={"anger": 0.9}) for n in (20, 21)
+    ]
+    await stored(deps, *angry, now=day(50))
+    await keep(deps, fresh_citizen, day(60), emotion_vector={"anger": 0.9})
+    found = await read(deps, fresh_citizen, stimuli=["The new baker in our street"])
+    assert found.signal is not None
+    assert found.signal.emotion == "anger"
+    assert ids(found)[0] == "t7"
+    scores = {context.memory_id: context.score for context in found.contexts}
+    assert max(scores.get("t20", 0.0), scores.get("t21", 0.0)) < found.contexts[0].score / 2
+
+
+async def test_of_two_that_fit_as_well_the_own_memory_stands_before_the_shared_one(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    text = f"The {fresh_citizen} lantern hangs in the hall"
+    shared = {"level": Level.N2, "id": f"{fresh_citizen}.a", "name": "a", "description": text, "importance": 0.1}
+    await stored(deps, remember(fresh_citizen, "z", description=text), now=day(50))
+    await stored(deps, Remember(citizen_id=fresh_citizen, **shared), now=day(50))
+    found = await read(deps, fresh_citizen, stimuli=[text])
+    assert ids(found)[:2] == ["z", f"{fresh_citizen}.a"]
+
+
+async def test_a_rule_that_fits_the_stimulus_is_active_though_its_memory_is_no_context(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    rules = {"ladder": "Never lend the ladder to Tom", "beans": "Water the beans on Sunday"}
+    told = [remember(fresh_citizen, name, rule=rule, valid_at=moment(1)) for name, rule in rules.items()]
+    await stored(deps, *told, now=day(50))
+    own = {"query_levels": [Level.N1]}
+    found = await read(deps, fresh_citizen, stimuli=["Tom asks for the ladder"], **own)
+    assert ids(found) == [], "a memory without a text is no context"
+    assert [(rule.rule, rule.memory_ids) for rule in found.rules] == [(rules["ladder"], ("ladder",))]
+    assert f"# Rules\n- {rules['ladder']}" in found.text
+    other = await read(deps, fresh_citizen, stimuli=["The ferry is late"], **own)
+    assert other.rules == ()
+
+
+@pytest.mark.parametrize(
+    ("kept", "first"),
+    [
+        ({"senses": {"smell": "smoke from the oven of the baker"}}, "t7"),
+        ({"senses": {"message": "When does the library open?"}}, "t9"),
+        ({"senses": {"pain": {"text": "I slept badly again", "intensity": 0.8}}}, "t8"),
+        ({"focus": "a card from Oslo"}, "t6"),
+    ],
+)
+async def test_a_stimulus_of_each_sense_is_answered(
+    deps: Deps, fresh_citizen: str, kept: dict[str, Any], first: str
+) -> None:
+    await tell_chat(deps, fresh_citizen)
+    await keep(deps, fresh_citizen, day(60), window=[], **kept)
+    assert ids(await read(deps, fresh_citizen))[0] == first
