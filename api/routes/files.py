@@ -20,9 +20,9 @@ from orchestration.ingestion.formats.unpacking import is_archive, make_file, unp
 from orchestration.ingestion.intake import parse_readable, parse_strictly
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.written_times import read_zone
-from schemas.base import CitizenId, Flag, Request, ShortText
+from schemas.base import Flag, ShortText
+from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
-from schemas.memory import Level
 from schemas.responses import IngestReport
 
 router = APIRouter(prefix="/v1/files", tags=["episodes"], route_class=StrictRoute)
@@ -34,14 +34,13 @@ TAKEN: Final = (
 MAX_UNPACKED: Final = 256 << 20
 
 
-class SentFile(Request):
+class SentFile(GraphRequest):
     """A file as it is: `content` in base64, `name` with its ending.
 
     `format` is told by what the file holds, unless it is named. `timezone` is of times that name none. With
-    `strict` nothing is stored when a part cannot be read.
+    `strict` nothing is stored when a part cannot be read. On a shared level `citizen_id` is the author.
     """
 
-    citizen_id: CitizenId
     name: Annotated[ShortText, Field(examples=["diary.txt"])]
     content: Annotated[Base64Bytes, Field(examples=["VGhlIGJvYXQgaXMgaW4gdGhlIHdhdGVyLg=="])]
     format: Annotated[ShortText | None, Field(description=f"One of {', '.join(TAKEN)}.")] = None
@@ -68,7 +67,7 @@ async def ingest_file(file: SentFile, context: Annotated[Context, Depends()]) ->
     """
     parsed = await asyncio.to_thread(_parse, file)
     context.caller.commands += [item.command_id for item in parsed.items if item.command_id is not None]
-    writer = context.caller.writer_of(Level.N1, file.citizen_id)
+    writer = context.caller.writer_of(file.graph_key, file.citizen_id)
     report = await ingest(parsed, context.runtime.deps, context.now, writer=writer)
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     return report
@@ -81,11 +80,11 @@ def _parse(file: SentFile) -> ParsedFiles:
     stem = file.name.rpartition("/")[2]
     raw = file.content
     files = unpack(file.name, raw, most=MAX_UNPACKED) if is_archive(raw) else (make_file(file.name, raw),)
-    sent = FileSet(stem.rpartition(".")[0] or stem, files, file.citizen_id, zone)
+    sent = FileSet(stem.rpartition(".")[0] or stem, files, file.owner, zone)
     parsed = (parse_strictly if file.strict else parse_readable)(file.format, sent).parsed
     for form in parsed.formats:
         _check_taken(form)
-    return parsed
+    return parsed.into(file.graph_key)
 
 
 def _check_taken(form: str | None) -> None:

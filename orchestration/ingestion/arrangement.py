@@ -139,7 +139,8 @@ class _Arranger:
     def _is_first_text(self, message: Message, turn: StoredTurn) -> bool:
         """True when the turn was stored from this very message and has been changed since."""
         keyed = replace(message.turn, key=turn.order.key)
-        return turn.fingerprint == fingerprint(turn_memory(self.episode, keyed, turn.id, message.turn.time))
+        first = turn_memory(self.episode, keyed, turn.id, message.turn.time)
+        return turn.fingerprint == fingerprint(first.moved_to(self.episode.graph))
 
     def _change(self, message: Message, turn: StoredTurn, status: Status) -> Command:
         named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}

@@ -23,7 +23,7 @@ from orchestration.ingestion.episodes import (
 )
 from orchestration.ingestion.transcript import TurnOrder
 from schemas.commands import Command, Relate, Unrelate
-from schemas.memory import Source
+from schemas.memory import GraphKey, Source
 
 Status = Literal["stored", "duplicate", "superseded", "retracted", "left_out", "refused"]
 
@@ -84,6 +84,10 @@ class Continuation:
     @property
     def citizen_id(self) -> str:
         return self.episode.citizen_id
+
+    @property
+    def graph(self) -> GraphKey:
+        return self.episode.graph
 
     @property
     def command_id(self) -> str:

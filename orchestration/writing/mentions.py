@@ -1,8 +1,8 @@
 """Makes memories of the names in new texts, and links each text with what it mentions.
 
-Only in the graph of one citizen, and only what the citizen or another human wrote. What was made is named in the
-`unset` of the memory and of the link. A name that the graph knows is reused, whoever made it. Sent again, the same
-texts make the same memories and links, so nothing is stored twice.
+Only what the citizen or another human wrote is read; in a shared graph "I" is nobody's self. What was made
+is named in the `unset` of the memory and of the link. A name that the graph knows is reused, whoever made it. Sent
+again, the same texts make the same memories and links, so nothing is stored twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from orchestration.dependencies import Deps
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
 from schemas.commands import Command, Correct, Relate, Remember, Revision, Supersede, Unrelate, WriteReceipt
-from schemas.memory import Level, ResolutionState, Source
+from schemas.memory import ResolutionState, Source
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -64,7 +64,7 @@ class Writing:
 async def new_writings(
     commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps
 ) -> dict[str, list[Writing]]:
-    """The new texts of some commands that were applied, by citizen. Raises as `Graph.read`."""
+    """The new texts of some commands that were applied, by the name of their graph. Raises as `Graph.read`."""
     found: dict[str, list[Writing]] = {}
     for command, receipt in zip(commands, receipts, strict=True):
         if receipt.status == "refused" or receipt.recognised is not None or receipt.id is None:
@@ -75,14 +75,14 @@ async def new_writings(
             writing = await _revised(command, receipt, deps)
         else:
             continue
-        if writing is not None and command.citizen_id is not None:
-            found.setdefault(command.citizen_id, []).append(writing)
+        if writing is not None:
+            found.setdefault(home_of(command), []).append(writing)
     return found
 
 
 def writing_of(command: Command, memory_id: str | None, time: datetime | None) -> Writing | None:
     """The text of a new memory; None for a command that writes none, or where no names are read."""
-    if not isinstance(command, Remember) or command.level is not Level.N1 or memory_id is None:
+    if not isinstance(command, Remember) or memory_id is None:
         return None
     if command.node_type in _NEVER_READ and not command.about:
         return None
@@ -99,9 +99,7 @@ def is_own(source: str, speaker: str | None) -> bool:
 
 async def _revised(command: Revision, receipt: WriteReceipt, deps: Deps) -> Writing | None:
     """The new text of a memory, with the links that the service made of the text before."""
-    if command.level is not Level.N1:
-        return None
-    graph = _graph(str(command.citizen_id), deps)
+    graph = deps.graph(home_of(command))
     written = await naming.read_writer(graph, command.id)
     if written is None or written.node_type in _NEVER_READ or not is_own(written.source, written.speaker):
         return None
@@ -109,26 +107,27 @@ async def _revised(command: Revision, receipt: WriteReceipt, deps: Deps) -> Writ
     return Writing(command, command.id, str(command.description), receipt.valid_at, (), own=True, ended=ended)
 
 
-def _graph(citizen_id: str, deps: Deps) -> Graph:
-    return deps.graph(graph_name(Level.N1, citizen_id))
+def home_of(command: Command) -> str:
+    """The name of the graph of a command."""
+    return graph_name(command.graph_key, command.citizen_id)
 
 
-def given_names(commands: Iterable[Command]) -> dict[str | None, list[Named]]:
-    """The people, places and things that some commands are about to store, by citizen."""
-    found: dict[str | None, list[Named]] = {}
+def given_names(commands: Iterable[Command]) -> dict[str, list[Named]]:
+    """The people, places and things that some commands are about to store, by the name of their graph."""
+    found: dict[str, list[Named]] = {}
     for command in commands:
         if isinstance(command, Remember) and command.node_type in KINDS and command.id is not None:
             entry = Named(command.id, command.name, command.node_type, command.aliases)
-            found.setdefault(command.citizen_id, []).append(entry)
+            found.setdefault(home_of(command), []).append(entry)
     return found
 
 
-async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = ()) -> Mentions:
-    """Decide the names of the texts of one citizen, all together. Raises as `Graph.read`.
+async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = ()) -> Mentions:
+    """Decide the names of some texts of one graph, all together. Raises as `Graph.read`.
 
     `given`: what will be stored under a name together with the texts.
     """
-    graph = _graph(citizen_id, deps)
+    graph = deps.graph(home_of(texts[0].command))
     named_texts = [writing.named_text() for writing in texts]
     known: dict[str, naming.NamedRecord] = {}
     uses: list[naming.NameUse] = []
@@ -146,7 +145,7 @@ async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps, given: S
     entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
     earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
-    return Mentions(citizen_id, book, known, uses)
+    return Mentions(texts[0].command.place, book, known, uses)
 
 
 async def _off_loop[Result](texts: Sequence[Writing], work: Any, *values: Any) -> Any:
@@ -187,9 +186,12 @@ async def _earlier_uses(
 
 @dataclass(slots=True)
 class Mentions:
-    """What is to be made of the names of some texts. `known`: named memories of the graph, by id."""
+    """What is to be made of the names of some texts. `place`: the fields of a command that say in which graph.
 
-    citizen_id: str
+    `known`: named memories of the graph, by id.
+    """
+
+    place: Mapping[str, Any]
     book: NameBook
     known: Mapping[str, naming.NamedRecord]
     earlier: Sequence[naming.NameUse] = ()
@@ -197,11 +199,11 @@ class Mentions:
     _given: set[str] = field(default_factory=set)
 
     def commands_of(self, chunk: Sequence[Command]) -> list[Command]:
-        """What is to be stored for the texts among some commands of this citizen that were applied."""
+        """What is to be stored for the texts among some commands for this graph that were applied."""
         found = (
             writing_of(command, getattr(command, "id", None), getattr(command, "valid_at", None))
             for command in chunk
-            if command.citizen_id == self.citizen_id
+            if command.place == self.place
         )
         texts = [writing for writing in found if writing is not None]
         return self.commands(texts) if texts else []
@@ -229,7 +231,7 @@ class Mentions:
         for entry in self.book.mentions(writing.named_text()) if writing.own else ():
             if entry.id not in given:
                 yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
-        if writing.own and states_something(writing.text, self.book.language):
+        if "citizen_id" in self.place and writing.own and states_something(writing.text, self.book.language):
             yield self.link_to(writing, SELF_ID).assuming(*_MADE_OF_LINK)
 
     def _date(self, target: str, time: datetime | None) -> None:
@@ -241,7 +243,7 @@ class Mentions:
         command = writing.command
         return (
             Relate(
-                citizen_id=self.citizen_id,
+                **self.place,
                 source_id=writing.memory_id,
                 target_id=target_id,
                 relation_type="MENTIONS",
@@ -265,7 +267,7 @@ class Mentions:
         like = texts[0].command
         aliases = tuple(dict.fromkeys((*entry.aliases, *entry.new_aliases)))
         memory = Remember(
-            citizen_id=self.citizen_id,
+            **self.place,
             id=entry.id,
             name=entry.name,
             node_type=entry.kind,
@@ -278,7 +280,7 @@ class Mentions:
 
     def _self(self, texts: Sequence[Writing]) -> Named:
         since = min((writing.time for writing in texts if writing.time is not None), default=None)
-        return Named(SELF_ID, self.citizen_id, SELF_TYPE, made=True, since=since)
+        return Named(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
 
     def _changes(self, targets: Iterable[str], texts: Sequence[Writing]) -> Iterator[Command]:
         """New aliases of known memories, and an earlier start of those that are mentioned before they begin."""
@@ -296,8 +298,9 @@ class Mentions:
                 fields["valid_at"] = entry.since
             if fields:
                 self._stored.add(memory_id)
-                change = Correct(citizen_id=self.citizen_id, id=memory_id, source=like.source, **fields)
-                yield change.with_writer(like.writer)
+                change = Correct(**self.place, id=memory_id, source=like.source, **fields)
+                steward = memory.made or like.writer.steward  # nobody's word is what the service made
+                yield change.with_writer(like.writer._replace(steward=steward))
 
     def _earlier_links(self, texts: Sequence[Writing]) -> Iterator[Relate]:
         """The links of the earlier texts that used a name before it became a memory."""
@@ -314,5 +317,5 @@ class Mentions:
             for link in writing.ended:
                 if (writing.memory_id, link.target_id) not in said:
                     when = {"effective_at": writing.time} if isinstance(writing.command, Supersede) else {}
-                    ended = Unrelate(citizen_id=self.citizen_id, id=link.id, source=writing.command.source, **when)
+                    ended = Unrelate(**self.place, id=link.id, source=writing.command.source, **when)
                     yield ended.with_writer(writing.command.writer)
