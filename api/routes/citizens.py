@@ -24,6 +24,7 @@ from orchestration.mind.identity import read_identity, read_identity_diff
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
+from orchestration.transfer.mirror_layout import MirrorOf
 from orchestration.transfer.mirror_writer import stream_tar, take_snapshot
 from schemas.base import CitizenId, Identifier, Request
 from schemas.commands import EraseCitizen, ErasureReport
@@ -158,7 +159,7 @@ async def mirror_memory(
 
     A key may run one export or mirror at a time: a second one is refused with 429 and `Retry-After`.
     """
-    blocks = stream_tar(await take_snapshot(citizen_id, runtime.deps, now))
+    blocks = stream_tar(await take_snapshot(MirrorOf(Level.N1, citizen_id), runtime.deps, now))
     name = f'attachment; filename="{citizen_id}.tar"'
     return StreamingResponse(blocks, media_type="application/x-tar", headers={"Content-Disposition": name})
 

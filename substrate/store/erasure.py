@@ -186,10 +186,9 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
 
 async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
     """Return the authors of all records of a memory or an episode, past ones too; None for those without one."""
-    asked = (
-        graph.read(AUTHORS_OF_EPISODE, episode=target_id) if of_episode else graph.read(AUTHORS, ids=[target_id])
-    )
-    return {author for [author] in await graph.read(query, **values)}
+    if of_episode:
+        return {author for [author] in await graph.read(AUTHORS_OF_EPISODE, episode=target_id)}
+    return {author for [author] in await graph.read(AUTHORS, ids=[target_id])}
 
 
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
