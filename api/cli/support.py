@@ -26,6 +26,7 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.written_times import parse_time
 from schemas.base import without_nulls
 from schemas.collectives import GraphRequest, owner_of
+from schemas.commands import Writer
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level
 from schemas.settings import (
@@ -190,6 +191,12 @@ class MemoryQuestion(Protocol):
 
     @property
     def query_levels(self) -> Collection[Level]: ...
+
+
+def writer_of(request: GraphRequest) -> Writer:
+    """Who names a citizen writes to a shared level as this citizen; without one it is the operator, a steward."""
+    is_author = request.level is not Level.N1 and request.citizen_id is not None
+    return Writer(author=request.citizen_id, steward=False) if is_author else Writer()
 
 
 def answer_question[Q: MemoryQuestion, A](

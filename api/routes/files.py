@@ -1,4 +1,4 @@
-"""Files of other programs: store what one holds."""
+"""Files: store what one of another program holds, and read a graph as files."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
 from pydantic import Base64Bytes, Field
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
+from api.routes.citizens import answer_mirror
+from api.security.exports import ReservedExport
 from api.security.ingestion_permissions import FILE
-from api.security.permissions import CurrentCaller, requires
+from api.security.permissions import LISTING, CurrentCaller, requires
 from api.telemetry import metrics
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.formats.parsed import FileSet
@@ -20,9 +23,11 @@ from orchestration.ingestion.formats.unpacking import is_archive, make_file, unp
 from orchestration.ingestion.intake import parse_readable, parse_strictly
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.written_times import read_zone
+from orchestration.transfer.mirror_layout import MirrorOf
 from schemas.base import Flag, ShortText
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
+from schemas.memory import Level
 from schemas.responses import IngestReport
 
 router = APIRouter(prefix="/v1/files", tags=["episodes"], route_class=StrictRoute)
@@ -71,6 +76,19 @@ async def ingest_file(file: SentFile, context: Annotated[Context, Depends()]) ->
     report = await ingest(parsed, context.runtime.deps, context.now, writer=writer)
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     return report
+
+
+@router.get("/mirror", response_class=StreamingResponse, operation_id="mirror_graph")
+@requires(LISTING)
+async def mirror_graph(
+    query: Annotated[GraphRequest, Query()], runtime: OpenRuntime, now: Now, reserved: ReservedExport
+) -> StreamingResponse:
+    """The memory of a citizen or a shared graph as it is now, as a tar of Markdown files (`docs/mirror.md`).
+
+    A key may run one export or mirror at a time: a second one is refused with 429 and `Retry-After`.
+    """
+    citizen_id = query.citizen_id if query.level is Level.N1 else None
+    return await answer_mirror(MirrorOf(query.graph_key, citizen_id), runtime, now)
 
 
 def _parse(file: SentFile) -> ParsedFiles:

@@ -1,4 +1,4 @@
-"""Writes the mirror of a citizen or a shared graph: its memories as Markdown files (001, Mirror 2.0), whole or only what changed.
+"""Writes the mirror of a graph: its memories as Markdown files (001, Mirror 2.0), whole or only what changed.
 
 A mirror shows one moment: all reads see the same scope. Only ids, labels and places are held in memory, and the
 whole records of one file at a time. Files that a person edited stay as they are until the edits are applied or
