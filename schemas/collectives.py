@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Protocol, Self
+from typing import Annotated, Final, Protocol, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import AtMost, CitizenId, Frozen, Request
-from schemas.memory import GraphKey, InGraph, Level, collective_of, graph_fields, graph_key
+from schemas.memory import GraphKey, InGraph, Level, collective_of, graph_key
 
 MOST_ASKED: Final = 4
 """So many collectives beside the default one are asked by one question: each costs two more queries."""
@@ -80,11 +80,6 @@ class GraphRequest(InGraph, Request):
     def owner(self) -> str:
         """Whose graph it is: of the citizen that is named, else of the collective or the level."""
         return self.citizen_id or self.collective or self.level
-
-    @property
-    def place(self) -> dict[str, Any]:
-        """The fields by which another command goes to the same graph."""
-        return {"citizen_id": self.citizen_id} if self.level is Level.N1 else dict(graph_fields(self.graph_key))
 
 
 def owner_of(graph: GraphKey, citizen_id: str | None) -> str:

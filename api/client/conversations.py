@@ -37,7 +37,7 @@ class HearFields(MessageFields, fields.LevelFields, total=False):
 
 
 class FileFields(fields.LevelFields, total=False):
-    """How a file is read, and the shared graph that takes it in. `timezone`: of times that name none; `strict`: all of it, or nothing."""
+    """How a file is read, and for whom. `timezone`: of times that name none; `strict`: all of it, or nothing."""
 
     format: str
     timezone: str
@@ -110,9 +110,9 @@ class ConversationCalls(Sender):
     ) -> EpisodeReport:
         """Store a conversation: each message has a `role`, a `content` and, if known, a `timestamp`.
 
-        Sending it again, whole or grown, stores nothing twice. `level` and `collective` as for `hear`. With `known_as_happened`, for administrators, each
-        message becomes known when it was said. Raises Refused when a part of it was refused, unless told not to;
-        the rest is stored.
+        Sending it again, whole or grown, stores nothing twice. `level` and `collective` as for `hear`. With
+        `known_as_happened`, for administrators, each message becomes known when it was said. Raises Refused when a
+        part of it was refused, unless told not to; the rest is stored.
         """
         sent = [dict(message) for message in messages]
         body: dict[str, Any] = {**without_nulls({"citizen_id": citizen_id, **where}), "messages": sent}

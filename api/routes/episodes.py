@@ -17,7 +17,7 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
-from api.runtime.ingestions import BackgroundIngestions
+from api.runtime.ingestions import BackgroundIngestions, ConversationKey
 from api.security.ingestion_permissions import CONVERSATION, TURNS
 from api.security.permissions import ERASURE, LISTING, CurrentCaller, requires
 from api.telemetry import metrics
@@ -28,11 +28,12 @@ from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened
 from orchestration.ingestion.storing import Job, Progress
-from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, Flag, Identifier, without_nulls
+from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, Flag, Identifier
 from schemas.collectives import GraphRequest
 from schemas.commands import EraseEpisode, ErasureReport
 from schemas.memory import graph_fields
 from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport
+from substrate.graphs.names import graph_name
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
@@ -42,6 +43,7 @@ def _any_of(*names: str) -> dict[str, Any]:
     return {"anyOf": [{"required": [name]} for name in names]}
 
 
+_WHERE: Final = {"citizen_id", "level", "collective"}
 _NAME: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_NAME}
 _TEXT: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_LONG_TEXT}
 Message = Annotated[
@@ -156,8 +158,10 @@ async def remember_episode(
     if not in_background:
         report = await work()
         return Response(report.model_dump_json(), media_type="application/json")
-    progress = context.ingestions.begin(conversation, episode.id, conversation.messages, work)
-    address = f"/v1/episodes/{quote(episode.id, safe='')}?{urlencode(without_nulls(conversation.place))}"
+    key = ConversationKey(unnamed.graph_name, episode.id)
+    progress = context.ingestions.begin(key, conversation.messages, work)
+    where = conversation.model_dump(mode="json", include=_WHERE, exclude_unset=True)
+    address = f"/v1/episodes/{quote(episode.id, safe='')}?{urlencode(where)}"
     headers = {"Location": address, "Preference-Applied": "respond-async"}
     return Response(progress.model_dump_json(), 202, headers, media_type="application/json")
 
@@ -193,7 +197,7 @@ async def progress(
 
     A conversation sent without it, or long ago, is not found here, though it may be stored.
     """
-    return context.ingestions.progress(query, episode_id)
+    return context.ingestions.progress(ConversationKey(graph_name(query.graph_key, query.citizen_id), episode_id))
 
 
 async def _store(

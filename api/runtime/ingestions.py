@@ -15,12 +15,11 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from orchestration.ingestion.storing import Progress
-from schemas.collectives import GraphRequest
 from schemas.errors import Conflict, NotFound, RateLimited, SubstrateError
 from schemas.memory import graph_fields
 from schemas.responses import EpisodeProgress, EpisodeReport
 from substrate.connection.patience import LOAD_PATIENCE_S, patient
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import origin_of
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +37,6 @@ class ConversationKey(NamedTuple):
     graph: str
     episode_id: str
 
-    @classmethod
-    def of(cls, request: GraphRequest, episode_id: str) -> ConversationKey:
-        return cls(graph_name(request.graph_key, request.citizen_id), episode_id)
-
 
 @dataclass
 class _Job:
@@ -57,19 +52,18 @@ class BackgroundIngestions:
         self._jobs: dict[ConversationKey, _Job] = {}
 
     def begin(
-        self, request: GraphRequest, episode_id: str, messages: list[dict[str, Any]], work: StoreConversation
+        self, key: ConversationKey, messages: list[dict[str, Any]], work: StoreConversation
     ) -> EpisodeProgress:
         """Start the work, unless the same messages are being stored already.
 
         Raises Conflict when other messages are being stored under this id, RateLimited when too many run.
         """
-        key = ConversationKey.of(request, episode_id)
         digest = blake2b(orjson.dumps(messages), digest_size=16).digest()
         job = self._jobs.get(key)
         if job is not None and job.progress.status == "running":
             if job.digest != digest:
                 raise Conflict(
-                    f"other messages are being stored as {episode_id}",
+                    f"other messages are being stored as {key.episode_id}",
                     remedy="Wait until they are stored, or give this conversation another episode_id.",
                 )
             return job.progress
@@ -79,19 +73,20 @@ class BackgroundIngestions:
                 remedy="Wait for one of them.",
                 retry_after=RETRY_AFTER_S,
             )
-        fields = {"citizen_id": request.citizen_id, **graph_fields(request.graph_key), "episode_id": episode_id}
-        job = _Job(EpisodeProgress(**fields), digest)
+        graph, citizen_id = origin_of(key.graph)
+        named = {"citizen_id": citizen_id, **graph_fields(graph), "episode_id": key.episode_id}
+        job = _Job(EpisodeProgress(**named), digest)
         self._jobs.pop(key, None)
         self._jobs[key] = job
         job.task = asyncio.create_task(self._run(job, work))
         return job.progress
 
-    def progress(self, request: GraphRequest, episode_id: str) -> EpisodeProgress:
+    def progress(self, key: ConversationKey) -> EpisodeProgress:
         """The progress of a conversation. Raises NotFound for one that this process does not know."""
-        job = self._jobs.get(ConversationKey.of(request, episode_id))
+        job = self._jobs.get(key)
         if job is None:
             raise NotFound(
-                f"no conversation {episode_id} is being stored here",
+                f"no conversation {key.episode_id} is being stored here",
                 remedy="Send it again: what is stored is not stored twice.",
             )
         return job.progress

@@ -18,6 +18,7 @@ from orchestration.identifiers import identifier
 from orchestration.ingestion.continuation import Continuation, Heard, SessionStart, Status, Step
 from orchestration.ingestion.episodes import STEP, Episode, Message, turn_memory
 from orchestration.ingestion.formats.messages import STAMP, read_stamp
+from orchestration.ingestion.formats.parsed import move
 from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
 from orchestration.ranking.sessions import SESSION_GAP
 from orchestration.writing.records import fingerprint
@@ -140,7 +141,7 @@ class _Arranger:
         """True when the turn was stored from this very message and has been changed since."""
         keyed = replace(message.turn, key=turn.order.key)
         first = turn_memory(self.episode, keyed, turn.id, message.turn.time)
-        return turn.fingerprint == fingerprint(first.moved_to(self.episode.graph))
+        return turn.fingerprint == fingerprint(move(first, self.episode.graph))
 
     def _change(self, message: Message, turn: StoredTurn, status: Status) -> Command:
         named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}

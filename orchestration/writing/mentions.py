@@ -20,7 +20,7 @@ from orchestration.dependencies import Deps
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
 from schemas.commands import Command, Correct, Relate, Remember, Revision, Supersede, Unrelate, WriteReceipt
-from schemas.memory import ResolutionState, Source
+from schemas.memory import Level, ResolutionState, Source, graph_fields
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -127,7 +127,8 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = 
 
     `given`: what will be stored under a name together with the texts.
     """
-    graph = deps.graph(home_of(texts[0].command))
+    like = texts[0].command
+    graph = deps.graph(home_of(like))
     named_texts = [writing.named_text() for writing in texts]
     known: dict[str, naming.NamedRecord] = {}
     uses: list[naming.NameUse] = []
@@ -145,7 +146,8 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = 
     entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
     earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
-    return Mentions(texts[0].command.place, book, known, uses)
+    place = {"citizen_id": like.citizen_id} if like.level is Level.N1 else graph_fields(like.graph_key)
+    return Mentions(graph.name, place, book, known, uses)
 
 
 async def _off_loop[Result](texts: Sequence[Writing], work: Any, *values: Any) -> Any:
@@ -186,11 +188,12 @@ async def _earlier_uses(
 
 @dataclass(slots=True)
 class Mentions:
-    """What is to be made of the names of some texts. `place`: the fields of a command that say in which graph.
+    """What is to be made of the names of some texts of a graph, which `place` names in a command.
 
     `known`: named memories of the graph, by id.
     """
 
+    graph: str
     place: Mapping[str, Any]
     book: NameBook
     known: Mapping[str, naming.NamedRecord]
@@ -203,7 +206,7 @@ class Mentions:
         found = (
             writing_of(command, getattr(command, "id", None), getattr(command, "valid_at", None))
             for command in chunk
-            if command.place == self.place
+            if home_of(command) == self.graph
         )
         texts = [writing for writing in found if writing is not None]
         return self.commands(texts) if texts else []

@@ -10,16 +10,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 from schemas.base import AtMost, Flag, Frozen, Identifier, ShortText, Whole
 from schemas.collectives import GraphRequest
 from schemas.errors import SubstrateError, refusal_error
-from schemas.memory import (
-    Collective,
-    GraphKey,
-    InvalidationReason,
-    Level,
-    ResolutionState,
-    SharedFrom,
-    Source,
-    graph_fields,
-)
+from schemas.memory import Collective, InvalidationReason, Level, ResolutionState, SharedFrom, Source
 from schemas.temporal import Instant, Moment
 
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
@@ -121,15 +112,6 @@ class Command(GraphRequest):
     def with_source(self, source: Source) -> Self:
         """The same command with this source; unchanged if its kind has no source."""
         return self.model_copy(update={"source": source}) if "source" in type(self).model_fields else self
-
-    def moved_to(self, graph: GraphKey) -> Self:
-        """The same command for a shared graph; unchanged for N1, and if it names a graph itself.
-
-        It then names no citizen: whoever sends the same, sends the same command. The writer has the author.
-        """
-        if graph == Level.N1 or "level" in self.model_fields_set or self.collective is not None:
-            return self
-        return self.model_copy(update={"citizen_id": None, **graph_fields(graph)}).assuming("citizen_id")
 
     def assuming(self, *names: str) -> Self:
         """The same command with these fields marked as unset: stored, but ignored when commands are compared."""

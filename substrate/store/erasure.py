@@ -49,7 +49,7 @@ _AUTHORS: Final = (
 )
 AUTHORS: Final = Query("erase_authors", f"{_THOSE} {_AUTHORS}")
 AUTHORS_OF_EPISODE: Final = Query(
-    "erase_authors_of_episode", f"MATCH (n:ConsciousnessNode) WHERE n.episode_id = $episode WITH n {_AUTHORS}"
+    "erase_authors_of_episode", f"MATCH (n:ConsciousnessNode) WHERE n.episode_id IN $ids WITH n {_AUTHORS}"
 )
 
 LINKS_OF: Final = Query(
@@ -186,9 +186,8 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
 
 async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
     """Return the authors of all records of a memory or an episode, past ones too; None for those without one."""
-    if of_episode:
-        return {author for [author] in await graph.read(AUTHORS_OF_EPISODE, episode=target_id)}
-    return {author for [author] in await graph.read(AUTHORS, ids=[target_id])}
+    query = AUTHORS_OF_EPISODE if of_episode else AUTHORS
+    return {author for [author] in await graph.read(query, ids=[target_id])}
 
 
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:

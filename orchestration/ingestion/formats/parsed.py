@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from schemas.commands import Command
-from schemas.memory import GraphKey
+from schemas.memory import GraphKey, Level, graph_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,17 @@ class Ingestible(Protocol):
 
 def commands_of(item: Ingestible) -> Iterator[Command]:
     """The commands of an item, for the graph in which it is stored."""
-    return (command.moved_to(item.graph) for command in item.commands())
+    return (move(command, item.graph) for command in item.commands())
+
+
+def move[C: Command](command: C, graph: GraphKey) -> C:
+    """The command for a shared graph; unchanged for N1, and if it names a graph itself.
+
+    It then names no citizen, so that whoever sends the same, sends the same command. Its writer has the author.
+    """
+    if graph == Level.N1 or "level" in command.model_fields_set or command.collective is not None:
+        return command
+    return command.model_copy(update={"citizen_id": None, **graph_fields(graph)}).assuming("citizen_id")
 
 
 @dataclass(frozen=True, slots=True)
