@@ -118,7 +118,7 @@ class _Arranger:
             self.changes.append(self._change(message, turn, status))
         elif status == "duplicate" and not turn.gone:
             self.placed.append((turn.order, message, time, False))
-            if turn.since > self.now:  # an earlier release hid it until its time
+            if turn.since > self.now + AHEAD:  # an earlier release hid it until its time
                 named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}
                 self.changes.append(Correct(**named, valid_at=to_datetime(self.now)))
 

@@ -129,7 +129,8 @@ class Continuation:
                 yield self._link(turn_id, "NEXT", step.after, step)
             if step.parts is not None:
                 link_id = natural_id(step.parts[0], "NEXT", step.parts[1])
-                yield Unrelate(citizen_id=self.citizen_id, id=link_id, source=Source.INGESTION)
+                parted = Unrelate(citizen_id=self.citizen_id, id=link_id, source=Source.INGESTION)
+                yield parted.as_inferred()
         yield from self.changes
 
     def _session(self, step: Step, following: Sequence[Step]) -> Iterator[Command]:

@@ -20,7 +20,7 @@ from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS
-from schemas.commands import Command, Relate, Remember, Retract, Revision, Writer, WriteReceipt
+from schemas.commands import Command, Relate, Remember, Retract, Revision, Unrelate, Writer, WriteReceipt
 from schemas.memory import Source
 from schemas.responses import IngestReport
 from schemas.temporal import END_OF_TIME, Instant
@@ -198,7 +198,9 @@ async def store_names(item: Ingestible, job: Job) -> None:
 
 
 def _written(item: Ingestible, job: Job) -> Iterator[Command]:
-    return (command.with_writer(job.writer) for command in commands_of(item))
+    service = job.writer._replace(steward=True)  # ends the order that it made, whoever told the turns
+    for command in commands_of(item):
+        yield command.with_writer(service if isinstance(command, Unrelate) and command.inferred else job.writer)
 
 
 class Texts:
