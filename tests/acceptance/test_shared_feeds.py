@@ -73,7 +73,7 @@ class Shared(NamedTuple):
             {
                 "id": f"{name}-{number}",
                 "speaker": name,
-                "text": f"{name} and Tom Berger checked the {self.word} pump, step {number}.",
+                "text": f"We have to repair the {self.word} pump, it is blocked. Tom Berger knows step {number}.",
                 "timestamp": f"2026-03-0{number + 1}T10:00:00Z",
             }
             for number in range(SENT)
@@ -131,17 +131,12 @@ def test_a_channel_that_three_write_at_once_is_one_and_keeps_authors_speakers_an
     mentioned = [each for each in shared.listed("links", relation_type="MENTIONS") if each["source_id"] in ids]
     assert {"person:tom_berger"} <= {each["target_id"] for each in mentioned}
 
-    for way, question in {
-        "/v1/retrieve": {"query_text": f"Who checked the {shared.word} pump?"},
-        "/v1/wake": {"query_mode": "find_what_i_was_doing", "current_goal": f"check the {shared.word} pump"},
-        "/v1/citizens/{}/situation": {"stimuli": [f"the {shared.word} pump"]},
-    }.items():
-        if "situation" not in way:
-            assert f"checked the {shared.word} pump" in shared.asked("Noor", way, **question), way
+    found = f"repair the {shared.word} pump, it is blocked"
+    assert found in shared.asked("Noor", "/v1/retrieve", query_text=f"What is wrong with the {shared.word} pump?")
+    assert found in shared.asked("Noor", "/v1/wake", current_goal=f"repair the {shared.word} pump")
 
     shown = next(text for name, text in shared.files().items() if f"/{channel}" in name)
     assert all(f"author: {citizen}" in shown for citizen in shared.citizens.values())
-    assert "## [" in shown
     assert "speaker: Kai" in shown
 
     refused = shared.clients["Ada"].delete(f"/v1/episodes/{channel}", params=shared.named("Ada"))
