@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -167,12 +168,8 @@ async def _ingest(
             report = await ingest_atomically(intake, runtime.deps, now, writer=how.writer)
             return report, None, time.perf_counter() - begun
         with support.progress_bar(support.messages(), total, things) as advance, patient(LOAD_PATIENCE_S):
-            if how.as_happened:
-                report = await ingest_as_happened(intake, runtime.deps, now, progress=advance, writer=how.writer)
-            else:
-                report = await ingest(
-                    intake, runtime.deps, now, progress=advance, writer=how.writer, origin=origin
-                )
+            store = ingest_as_happened if how.as_happened else partial(ingest, origin=origin)
+            report = await store(intake, runtime.deps, now, progress=advance, writer=how.writer)
         seconds = time.perf_counter() - begun
         if not how.extract_facts:
             return report, None, seconds

@@ -88,10 +88,6 @@ class IngestionContext:
         return ingestions
 
 
-class EpisodeRequest(GraphRequest):
-    """In which graph the conversation is."""
-
-
 class Conversation(GraphRequest):
     """Messages in their order: each has a `speaker` or `role`, a `text` or `content`, and maybe a `timestamp`.
 
@@ -190,7 +186,7 @@ async def hear(
 @requires(LISTING)
 async def progress(
     episode_id: Annotated[Identifier, Path()],
-    query: Annotated[EpisodeRequest, Query()],
+    query: Annotated[GraphRequest, Query()],
     context: Annotated[IngestionContext, Depends()],
 ) -> EpisodeProgress:
     """The progress of a conversation that was sent with `Prefer: respond-async`, while this process runs.

@@ -68,11 +68,9 @@ class MirrorOf(NamedTuple):
         shared = "" if self.key == Level.N1 else f"_{level_of(self.key).lower()}{'.' if collective else ''}"
         return f"{shared}{citizen_folder(whose) if whose else ''}"
 
-    def front(self) -> dict[str, Any]:
-        """The lines of the front matter that name it."""
-        if self.key == Level.N1:
-            return {"citizen": self.citizen_id}
-        return {name: value for name, value in self.fields.items() if value is not None}
+    def front(self) -> dict[str, str | None]:
+        """The line of the front matter that names it."""
+        return {"citizen": self.citizen_id} if self.key == Level.N1 else {"graph": self.key}
 
 
 class AtomKey(NamedTuple):

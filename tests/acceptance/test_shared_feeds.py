@@ -217,7 +217,7 @@ def test_who_speaks_earlier_in_what_another_brings_is_known_from_then_on(shared:
     assert (person["valid_at"][:4], person["author"]) == ("2024", shared.citizens["Ada"])
 
 
-ROUTES: Final = {
+ROUTES: Final[Mapping[str, dict[str, Any]]] = {
     "/v1/episodes": {"messages": [{"speaker": "Eve", "text": "The teapot is mine."}]},
     "/v1/episodes/eve/turns": {"messages": [{"speaker": "Eve", "text": "The teapot is mine."}]},
     "/v1/files": folder({"eve.md": "# Eve\n\nThe teapot is mine.\n"}),
@@ -272,6 +272,6 @@ def test_python_feeds_a_shared_graph_and_saves_it_as_files(
         taken = client.ingest(citizen, [{"role": "user", "content": f"Take in {shared.word}."}], **where)
         filed = client.ingest_file(citizen, page, **where)
         assert (heard.stored, taken.stored > 0, filed.stored > 0) == (1, True, True)
-        assert client.save_mirror(citizen, tmp_path / "shared.tar", **shared.where) > 0
+        assert client.save_mirror(citizen, tmp_path / "shared.tar", **where) > 0
         erased = client.erase_episode(episode_id=f"py-{shared.word}", citizen_id=citizen, **where)
         assert erased.removed.memories >= 2
