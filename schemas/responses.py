@@ -102,9 +102,9 @@ class EpisodeReport(IngestReport):
     """The report of a stored conversation; on a shared level `citizen_id` is who told it, if somebody did."""
 
     citizen_id: str | None = None
+    episode_id: str
     level: Level = Level.N1
     collective: Collective = None
-    episode_id: str
     facts: FactsReport | None = None
 
 
@@ -128,8 +128,6 @@ class HeardReport(Frozen):
     """
 
     citizen_id: str | None = None
-    level: Level = Level.N1
-    collective: Collective = None
     episode_id: str
     stored: int = 0
     duplicates: int = 0
@@ -138,6 +136,8 @@ class HeardReport(Frozen):
     left_out: int = 0
     refused: int = 0
     findable: int = 0
+    level: Level = Level.N1
+    collective: Collective = None
     messages: tuple[HeardMessage, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -149,9 +149,9 @@ class EpisodeProgress(Frozen):
     """
 
     citizen_id: str | None = None
+    episode_id: str
     level: Level = Level.N1
     collective: Collective = None
-    episode_id: str
     status: Literal["running", "stored", "failed"] = "running"
     done: int = 0
     total: int = 0
