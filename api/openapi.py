@@ -101,6 +101,7 @@ SUMMARIES: Final = {
     "list_dissonances": "List beliefs that changed",
     "export_citizen": "Export a citizen's memory",
     "mirror_citizen": "Stream a citizen's memory as a tar of files",
+    "mirror_graph": "Read a graph as files",
     "erase_citizen": "Erase a citizen's memory for good",
     "get_identity": "Read who a citizen is",
     "compare_identity": "Read what changed in a citizen",

@@ -28,6 +28,7 @@ from benchmarks.serving import engine_pid
 from benchmarks.synthetic import World, build_links
 from benchmarks.upkeep import cpu_seconds
 from orchestration.insertion import apply
+from orchestration.transfer.mirror_layout import MirrorOf
 from orchestration.transfer.mirror_reader import apply_edits, read_edits
 from orchestration.transfer.mirror_writer import is_in_step, stream_tar, take_snapshot, update_mirror, write_mirror
 from schemas.commands import Correct, Remember
@@ -88,7 +89,7 @@ async def measure(world: World, rt: Runtime, directory: Path) -> Figures:
     figures: Figures = {"memories": world.nodes, "links": world.links, "mb_before": process_mb()}
     engine = await engine_pid(rt.settings.store.data)
     clock = Clock([os.getpid(), *([] if engine is None else [engine])])
-    report = await write_mirror(await take_snapshot(world.citizen, rt.deps, now()), directory)
+    report = await write_mirror(await take_snapshot(MirrorOf(Level.N1, world.citizen), rt.deps, now()), directory)
     figures |= {"files": report.files, **clock.lap("whole"), "mb_after_whole": process_mb()}
     step = world.nodes // CHANGED
     changes = [
@@ -97,11 +98,11 @@ async def measure(world: World, rt: Runtime, directory: Path) -> Figures:
     ][:CHANGED]
     await apply(changes, rt.deps, now())
     clock.lap("changes")
-    update = await update_mirror(await take_snapshot(world.citizen, rt.deps, now()), directory)
+    update = await update_mirror(await take_snapshot(MirrorOf(Level.N1, world.citizen), rt.deps, now()), directory)
     figures |= {**clock.lap("update"), "updated_files": update.written}
-    await is_in_step(world.citizen, rt.deps, directory, now())
+    await is_in_step(MirrorOf(Level.N1, world.citizen), rt.deps, directory, now())
     figures |= clock.lap("nothing_changed")
-    snapshot = await take_snapshot(world.citizen, rt.deps, now())
+    snapshot = await take_snapshot(MirrorOf(Level.N1, world.citizen), rt.deps, now())
     sizes = [len(block) async for block in stream_tar(snapshot)]
     figures |= {**clock.lap("tar"), "tar_mb": round(sum(sizes) / 1e6, 1), "mb_after_tar": process_mb()}
     edit_files(directory)

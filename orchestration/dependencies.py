@@ -47,19 +47,19 @@ class Conversations:
         self._kept: dict[tuple[str, str], Sized] = {}
 
     @asynccontextmanager
-    async def turn(self, citizen_id: str, episode_id: str) -> AsyncIterator[None]:
+    async def turn(self, graph: str, episode_id: str) -> AsyncIterator[None]:
         """Wait until nobody else stores messages of the episode, and keep others waiting meanwhile."""
-        lock = self._locks.setdefault((citizen_id, episode_id), asyncio.Lock())
+        lock = self._locks.setdefault((graph, episode_id), asyncio.Lock())
         async with lock:
             yield
 
-    def take(self, citizen_id: str, episode_id: str) -> Sized | None:
+    def take(self, graph: str, episode_id: str) -> Sized | None:
         """What was kept of the episode, which is kept no longer."""
-        return self._kept.pop((citizen_id, episode_id), None)
+        return self._kept.pop((graph, episode_id), None)
 
-    def keep(self, citizen_id: str, episode_id: str, transcript: Sized) -> None:
+    def keep(self, graph: str, episode_id: str, transcript: Sized) -> None:
         """Keep what is stored of the episode; the oldest others are dropped when there are too many turns."""
-        self._kept[citizen_id, episode_id] = transcript
+        self._kept[graph, episode_id] = transcript
         turns = sum(1 + len(kept) for kept in self._kept.values())
         while turns > MOST_TURNS and len(self._kept) > 1:
             turns -= 1 + len(self._kept.pop(next(iter(self._kept))))

@@ -75,8 +75,8 @@ async def _name(commands: Sequence[Command], answers: Sequence[WriteReceipt], de
 
     Raises Unavailable when the engine does not answer.
     """
-    for citizen_id, texts in (await mentions.new_writings(commands, answers, deps)).items():
-        found = await mentions.decide(citizen_id, texts, deps)
+    for texts in (await mentions.new_writings(commands, answers, deps)).values():
+        found = await mentions.decide(texts, deps)
         await store_made(found.commands(texts), deps, now)
 
 

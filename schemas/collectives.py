@@ -76,6 +76,11 @@ class GraphRequest(InGraph, Request):
             raise ValueError("level N1 is personal: name its citizen_id")
         return self
 
+    @property
+    def owner(self) -> str:
+        """Whose graph it is: of the citizen that is named, else of the collective or the level."""
+        return self.citizen_id or self.collective or self.level
+
 
 def owner_of(graph: GraphKey, citizen_id: str | None) -> str:
     """Whose graph it is, in words: a collective, a citizen, else the level."""

@@ -9,7 +9,14 @@ from pydantic import Field
 from schemas.base import CitizenId, Frozen
 from schemas.commands.base import WriteReceipt
 from schemas.language_model import FactsReport
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRecord, MemoryRecord
+from schemas.memory import (
+    Collective,
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    Level,
+    LinkRecord,
+    MemoryRecord,
+)
 from schemas.mind.appetite import Appetite, Decision
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import SentStream
@@ -92,10 +99,12 @@ class IngestReport(Frozen):
 
 
 class EpisodeReport(IngestReport):
-    """The report of a stored conversation."""
+    """The report of a stored conversation; on a shared level `citizen_id` is who told it, if somebody did."""
 
-    citizen_id: str
+    citizen_id: str | None = None
     episode_id: str
+    level: Level = Level.N1
+    collective: Collective = None
     facts: FactsReport | None = None
 
 
@@ -118,7 +127,7 @@ class HeardReport(Frozen):
     Of those that were stored or superseded, `findable` hold now, so that a question can find them.
     """
 
-    citizen_id: str
+    citizen_id: str | None = None
     episode_id: str
     stored: int = 0
     duplicates: int = 0
@@ -127,6 +136,8 @@ class HeardReport(Frozen):
     left_out: int = 0
     refused: int = 0
     findable: int = 0
+    level: Level = Level.N1
+    collective: Collective = None
     messages: tuple[HeardMessage, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -137,8 +148,10 @@ class EpisodeProgress(Frozen):
     `stored` has a `report`, perhaps with faults; `failed` says why in `detail`. Sending it again resumes it.
     """
 
-    citizen_id: str
+    citizen_id: str | None = None
     episode_id: str
+    level: Level = Level.N1
+    collective: Collective = None
     status: Literal["running", "stored", "failed"] = "running"
     done: int = 0
     total: int = 0

@@ -377,6 +377,11 @@ class ClientSettings(_Group):
     )
     api_key: SecretStr | None = Field(default=None, description="The key that a client sends.")
 
+    @property
+    def named(self) -> str | None:
+        """The address, if somebody named one."""
+        return self.base_url if "base_url" in self.model_fields_set else None
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

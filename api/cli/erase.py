@@ -28,7 +28,7 @@ def erase_for_good(
     citizen: options.AnyCitizen = None,
     memory: Annotated[str | None, typer.Option(metavar="ID", help="One memory.")] = None,
     episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
-    level: Annotated[str, typer.Option(help="The level of the memory: N1, N2 or N3.")] = "N1",
+    level: Annotated[str, typer.Option(help="The level of the memory or episode: N1, N2 or N3.")] = "N1",
     collective: options.Collective = None,
     command_id: Annotated[
         str | None,
@@ -56,7 +56,7 @@ def _make_command(fields: dict[str, str | None]) -> Erase:
     if fields["id"] is not None:
         return support.validate(EraseMemory, _select(fields, "level", "collective", "id"), OPTIONS)
     if fields["episode_id"] is not None:
-        return support.validate(EraseEpisode, _select(fields, "episode_id"), OPTIONS)
+        return support.validate(EraseEpisode, _select(fields, "level", "collective", "episode_id"), OPTIONS)
     if fields.get("collective") is not None:
         if fields["citizen_id"] is not None:
             raise InvalidRequest("--citizen and --collective: name one of them to erase it whole")
@@ -73,7 +73,7 @@ def _describe(command: Erase) -> str:
     if isinstance(command, EraseMemory):
         return f"memory {command.id} of {owner_of(command.graph_key, command.citizen_id)}"
     if isinstance(command, EraseEpisode):
-        return f"episode {command.episode_id} of {command.citizen_id}"
+        return f"episode {command.episode_id} of {owner_of(command.graph_key, command.citizen_id)}"
     if isinstance(command, EraseCollective):
         return f"everything in the collective {command.collective}"
     return f"everything that {command.citizen_id} remembers"

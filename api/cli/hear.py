@@ -16,21 +16,21 @@ from api.cli import formatting, options, support
 from api.client.conversations import MESSAGES_AT_ONCE, join_heard, refused_messages
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
-from schemas.base import CitizenId, Identifier, Request
+from schemas.base import Identifier
+from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.responses import HeardReport
 from schemas.settings import Settings
 
 EXIT_REFUSED: Final = 5
 FAULTS_SHOWN: Final = 10
-OPTIONS: Final = {"citizen_id": "--citizen", "episode_id": "EPISODE"}
+OPTIONS: Final = {**options.GRAPH, "episode_id": "EPISODE"}
 app = typer.Typer(add_completion=False)
 
 
-class HeardConversation(Request):
+class HeardConversation(GraphRequest):
     """The conversation that is named."""
 
-    citizen_id: CitizenId
     episode_id: Identifier
 
 
@@ -41,7 +41,9 @@ def hear(  # noqa: PLR0913  (a command's arguments are its options)
     speaker: Annotated[str | None, typer.Argument(help="Who says it: a name, or user, assistant, …")] = None,
     text: Annotated[str | None, typer.Argument(help="What is said.")] = None,
     *,
-    citizen: options.Citizen,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    collective: options.Collective = None,
     time: Annotated[str | None, typer.Option(metavar="TIME", help="When it was said. Default: now.")] = None,
     message_id: Annotated[
         str | None, typer.Option("--id", help="The sender's id: sent again with other words it is an edit.")
@@ -56,7 +58,8 @@ def hear(  # noqa: PLR0913  (a command's arguments are its options)
     Standard input holds messages as lines of JSON, new ones or the whole chat as it is now: only what is new is
     stored. Exits with 5 when a message was refused; the others are stored.
     """
-    chosen = support.validate(HeardConversation, {"citizen_id": citizen, "episode_id": episode}, OPTIONS)
+    named = {"citizen_id": citizen, "episode_id": episode, **options.graph(level, collective)}
+    chosen = support.validate(HeardConversation, named, OPTIONS)
     given = {"speaker": speaker, "text": text, "time": time, "id": message_id, "session": session}
     one = support.drop_unset(given)
     report = support.run(_hear(support.read_settings(ctx), chosen, [one] if one else _read_lines()))
@@ -91,8 +94,9 @@ async def _hear(settings: Settings, chosen: HeardConversation, messages: Any) ->
     reports: list[HeardReport] = []
     async with support.open_store(settings) as runtime:
         for part in batched(messages, MESSAGES_AT_ONCE):
-            sent = NewMessages(chosen.citizen_id, chosen.episode_id, part)
-            reports.append(await hear_messages(sent, Job(runtime.deps, await runtime.moment())))
+            sent = NewMessages(chosen.owner, chosen.episode_id, part, chosen.graph_key)
+            job = Job(runtime.deps, await runtime.moment(), support.writer_of(chosen))
+            reports.append(await hear_messages(sent, job))
     return join_heard(reports)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -11,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, support
+from api.cli import formatting, options, support
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import FORMATS
@@ -20,10 +21,13 @@ from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.intake import Origin, parse_readable, parse_strictly
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
-from orchestration.ingestion.storing import length
+from orchestration.ingestion.storing import NOBODY, length
 from orchestration.ingestion.written_times import read_zone
+from schemas.collectives import owner_of
+from schemas.commands import Writer
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
+from schemas.memory import GraphKey, Level
 from schemas.responses import IngestReport
 from schemas.settings import Settings
 from substrate.connection.patience import LOAD_PATIENCE_S, patient
@@ -46,11 +50,12 @@ AsHappened = Annotated[
 
 
 class How(NamedTuple):
-    """How files are stored: all or nothing, with facts by the language model, known as it happened."""
+    """How files are stored: all or nothing, with facts by the language model, known as it happened; by whom."""
 
     atomic: bool = False
     extract_facts: bool = False
     as_happened: bool = False
+    writer: Writer = NOBODY
 
 
 USUALLY: Final = How()
@@ -69,6 +74,8 @@ def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
         str | None,
         typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; LoCoMo samples name their own."),
     ] = None,
+    level: Annotated[str, typer.Option(help="N1 personal, N2 collective, N3 ecosystem.")] = "N1",
+    collective: options.Collective = None,
     timezone: Annotated[
         str | None,
         typer.Option(
@@ -93,10 +100,16 @@ def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
     same conversations. An edited note supersedes what was stored of it, and what is no longer in a folder of notes
     ends; the past keeps both.
     """
-    how = How(atomic, extract_facts, as_happened)
+    graph: GraphKey = Level.N1
+    owner, writer = citizen, NOBODY
+    if collective is not None or level.upper() != Level.N1:
+        named = {"citizen_id": citizen, **options.graph(level, collective)}
+        shared = support.validate(support.GraphChoice, named, options.GRAPH)
+        graph, owner, writer = shared.graph_key, shared.owner, support.writer_of(shared)
+    how = How(atomic, extract_facts, as_happened, writer)
     _check_how(how, form)
     zone = None if timezone is None else read_zone(timezone)
-    files = read_files(path, form, citizen, zone)
+    files = read_files(path, form, owner, zone)
     read = parse_strictly(form, files) if strict or atomic else parse_readable(form, files)
     if form is None:
         formats = ", ".join(read.parsed.formats)
@@ -105,7 +118,7 @@ def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
     is_one = [file.name for file in files.files] in ([path.name], [str(path)])
     is_folder = path.is_dir() or not is_one
     origin = Origin(files.name, path.resolve(), platform.node(), is_folder, read.unread | left_out)
-    take_in(ctx, read.parsed, origin, how)
+    take_in(ctx, read.parsed.into(graph), origin, how)
 
 
 def _check_how(how: How, form: str | None) -> None:
@@ -152,19 +165,18 @@ async def _ingest(
             require_language_model(runtime.deps)
         now, begun = await runtime.moment(), time.perf_counter()
         if how.atomic:
-            report = await ingest_atomically(intake, runtime.deps, now)
+            report = await ingest_atomically(intake, runtime.deps, now, writer=how.writer)
             return report, None, time.perf_counter() - begun
         with support.progress_bar(support.messages(), total, things) as advance, patient(LOAD_PATIENCE_S):
-            if how.as_happened:
-                report = await ingest_as_happened(intake, runtime.deps, now, progress=advance)
-            else:
-                report = await ingest(intake, runtime.deps, now, progress=advance, origin=origin)
+            store = ingest_as_happened if how.as_happened else partial(ingest, origin=origin)
+            report = await store(intake, runtime.deps, now, progress=advance, writer=how.writer)
         seconds = time.perf_counter() - begun
         if not how.extract_facts:
             return report, None, seconds
         settled = await settle(intake, runtime.deps, now, origin)
         arranged = await arranged_episodes(settled, runtime.deps, now)
-        return report, await store_facts(arranged, runtime.deps, await runtime.moment()), seconds
+        facts = await store_facts(arranged, runtime.deps, await runtime.moment(), how.writer)
+        return report, facts, seconds
 
 
 def _show_facts(report: FactsReport, console: Console) -> None:
@@ -200,7 +212,7 @@ def _show_report(report: IngestReport, intake: ParsedFiles, seconds: float, cons
     kinds = {"turn": report.turns, "session": report.sessions, "person": report.persons}
     kinds |= {"memory": report.memories, "link": report.links}
     counts = ", ".join(count_of(count, kind) for kind, count in kinds.items() if count)
-    whose = sorted({item.citizen_id for item in intake.items if item.citizen_id})
+    whose = sorted({owner_of(item.graph, item.citizen_id) for item in intake.items if item.citizen_id})
     console.print(Text(f"{', '.join(whose) or 'Commands'}: {counts or 'no memory'}"))
     rate = f", {report.turns / seconds:,.0f} turns a second" if report.turns and report.stored else ""
     console.print(

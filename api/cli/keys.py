@@ -36,7 +36,7 @@ def create(
         list[str] | None,
         typer.Option(
             metavar="SCOPE",
-            help="citizen:ID:read|write|erase, N2:read|write, N3:read|write, upkeep or admin; "
+            help="citizen:<ID>:read|write|erase, N2:read|write, N3:read|write, upkeep or admin; "
             "* stands for each. Give it several times for several.",
         ),
     ] = None,

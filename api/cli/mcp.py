@@ -23,6 +23,7 @@ from api.mcp.tool_schemas import CitizenScope, single_citizen_scope
 from api.mcp.tools import choose_tools, split_names
 from api.version import installed_version
 from schemas.errors import SubstrateError
+from schemas.settings import ClientSettings
 
 app = typer.Typer(add_completion=False)
 
@@ -34,7 +35,8 @@ def mcp(
     url: Annotated[
         str | None,
         typer.Option(
-            help="Address of a running service, called with SUBSTRATE_API_KEY. Default: the engine here."
+            help="Address of a running service, called with SUBSTRATE_API_KEY. Default: SUBSTRATE_BASE_URL, "
+            "else the engine here."
         ),
     ] = None,
     citizen: Annotated[
@@ -52,6 +54,8 @@ def mcp(
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
     owner = CitizenScope() if citizen is None else single_citizen_scope(citizen, "--citizen")
     chosen = choose_tools(split_names(tools))
+    if url is None and ctx.find_root().obj is None:
+        url = ClientSettings().named
     fault = run_until_stopped(_serve(ctx, url, owner, chosen))
     if fault is not None:
         raise typer.Exit(exit_code(fault))

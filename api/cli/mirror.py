@@ -13,12 +13,14 @@ from rich.text import Text
 from api.cli import options, support
 from api.cli.program import EXIT_CONFLICT
 from api.runtime.runtime import Runtime
+from orchestration.transfer.mirror_layout import MirrorOf
 from orchestration.transfer.mirror_reader import MirrorEdits, apply_edits, read_edits
 from orchestration.transfer.mirror_writer import MirrorReport, take_snapshot, update_mirror, write_mirror
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
+from substrate.graphs.names import origin_of
 from substrate.text import count_of
 
 app = typer.Typer(add_completion=False)
@@ -30,48 +32,55 @@ def mirror(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory of its own.")],
     *,
     citizen: options.AnyCitizen = None,
+    level: Annotated[str | None, typer.Option(help="Only N2 or N3. Default: all.")] = None,
+    collective: options.Collective = None,
     apply: Annotated[bool, typer.Option("--apply", help="Show the edits in the files as commands.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --apply: apply them.")] = False,
     discard: Annotated[bool, typer.Option("--discard", help="Overwrite files that somebody edited.")] = False,
 ) -> None:
-    """Write memories as Markdown files, a folder a citizen; --apply takes edits in them back (docs/mirror.md)."""
+    """Write memories as Markdown files, a folder a graph; --apply takes edits in them back (docs/mirror.md)."""
     settings = support.read_settings(ctx)
     target = directory.expanduser().absolute()
+    named = {"citizen_id": citizen, **options.graph(level or "N1", collective)}
+    of: MirrorOf | None = None
+    if citizen or level or collective:
+        chosen = support.validate(support.GraphChoice, named, options.GRAPH)
+        of = MirrorOf(chosen.graph_key, None if chosen.level is not Level.N1 else citizen)
     if apply:
-        refused = support.run(_apply(settings, target, citizen, yes=yes))
+        refused = support.run(_apply(settings, target, of, yes=yes))
         raise typer.Exit(EXIT_CONFLICT if refused else 0)
-    support.run(_write(settings, target, citizen, discard=discard))
+    support.run(_write(settings, target, of, discard=discard))
 
 
-async def _write(settings: Settings, target: Path, citizen: str | None, *, discard: bool) -> None:
+async def _write(settings: Settings, target: Path, of: MirrorOf | None, *, discard: bool) -> None:
     async with support.open_store(settings) as runtime:
-        for citizen_id in await _choose(runtime, citizen):
-            snapshot = await take_snapshot(citizen_id, runtime.deps, await runtime.moment())
+        for each in await _choose(runtime, of):
+            snapshot = await take_snapshot(each, runtime.deps, await runtime.moment())
             _show(await write_mirror(snapshot, target, discard=discard), target)
 
 
-async def _choose(runtime: Runtime, citizen: str | None) -> list[str]:
-    if citizen is not None:
-        await support.find_graph(runtime, Level.N1, citizen)
-        return [citizen]
-    citizens = await runtime.deps.graphs.citizens()
-    if not citizens:
+async def _choose(runtime: Runtime, of: MirrorOf | None) -> list[MirrorOf]:
+    if of is not None:
+        await support.find_graph(runtime, of.key, of.citizen_id)
+        return [of]
+    graphs = await runtime.deps.graphs.existing()
+    if not graphs:
         raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
-    return citizens
+    return [MirrorOf(*origin_of(name)) for name in graphs]
 
 
 def _show(report: MirrorReport, target: Path) -> None:
     counts = f"{count_of(report.memories, 'memory')} in {count_of(report.files, 'file')}"
-    support.output().print(Text(f"{report.citizen_id}: {counts} → {target}"), soft_wrap=True)
+    support.output().print(Text(f"{report.name}: {counts} → {target}"), soft_wrap=True)
     for path in report.held_back:
         support.output().print(Text(f"edited, and not written: {path}", "yellow"), soft_wrap=True)
 
 
-async def _apply(settings: Settings, target: Path, citizen: str | None, *, yes: bool) -> int:
+async def _apply(settings: Settings, target: Path, of: MirrorOf | None, *, yes: bool) -> int:
     """Show the edits, and apply them with `yes`. Returns how many were refused."""
     console = support.output()
     async with support.open_store(settings) as runtime:
-        found = await read_edits(target, runtime.deps, await runtime.moment(), citizen)
+        found = await read_edits(target, runtime.deps, await runtime.moment(), of)
         for each in found:
             _show_edits(each, console)
         refused = sum(len(each.edits.refusals) for each in found)
@@ -93,7 +102,7 @@ def _show_edits(found: MirrorEdits, console: Console) -> None:
     for refusal in found.edits.refusals:
         console.print(Text(f"refused: {refusal.reason}", "yellow"), soft_wrap=True)
     counts = f"{count_of(len(found.edits.edits), 'edit')}, {len(found.edits.refusals)} refused"
-    console.print(Text(f"{found.citizen_id}: {counts}"), soft_wrap=True)
+    console.print(Text(f"{found.of.name}: {counts}"), soft_wrap=True)
 
 
 async def _apply_one(found: MirrorEdits, runtime: Runtime, target: Path, console: Console) -> int:
@@ -103,8 +112,8 @@ async def _apply_one(found: MirrorEdits, runtime: Runtime, target: Path, console
         if receipt.status == "refused":
             console.print(Text(f"refused: {edit.shown[0]}: {'; '.join(receipt.faults)}", "yellow"), soft_wrap=True)
     stored = sum(receipt.status == "stored" for receipt in receipts)
-    console.print(Text(f"{found.citizen_id}: {stored} applied"), soft_wrap=True)
-    snapshot = await take_snapshot(found.citizen_id, runtime.deps, await runtime.moment())
+    console.print(Text(f"{found.of.name}: {stored} applied"), soft_wrap=True)
+    snapshot = await take_snapshot(found.of, runtime.deps, await runtime.moment())
     report = await update_mirror(snapshot, target, discard=_settled(found, receipts))
     _show(report, target)
     return len(receipts) - stored

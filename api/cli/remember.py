@@ -15,8 +15,7 @@ from api.runtime.runtime import Runtime
 from orchestration import insertion
 from orchestration.writing.records import fingerprint
 from orchestration.writing.restatements import readings
-from schemas.commands import Command, Remember, Writer, WriteReceipt
-from schemas.memory import Level
+from schemas.commands import Command, Remember, WriteReceipt
 from schemas.settings import Settings
 from schemas.temporal import Scope
 from substrate.graphs.names import graph_name
@@ -105,12 +104,8 @@ def _name_and_description(text: str, description: str | None) -> dict[str, Any]:
 
 
 async def store_command(settings: Settings, command: Command) -> WriteReceipt:
-    """Apply a command and return its receipt. Raises the error of its refusal.
-
-    Who names a citizen writes to a shared level as this citizen; without one it is the operator, a steward.
-    """
-    if command.level is not Level.N1 and command.citizen_id is not None:
-        command = command.with_writer(Writer(author=command.citizen_id, steward=False))
+    """Apply a command and return its receipt. Raises the error of its refusal."""
+    command = command.with_writer(support.writer_of(command))
     async with support.open_store(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())
     if receipt.status == "refused":
@@ -137,7 +132,8 @@ async def store_once(settings: Settings, command: Remember) -> WriteReceipt:
 
 
 def _named(command: Remember, number: int) -> Remember:
-    return command.model_copy(update={"command_id": f"remember:{fingerprint(command)}:{number}"})
+    named = command.model_copy(update={"command_id": f"remember:{fingerprint(command)}:{number}"})
+    return named.with_writer(support.writer_of(command))
 
 
 async def _says(command: Remember, receipt: WriteReceipt, runtime: Runtime) -> bool:

@@ -26,10 +26,12 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.written_times import parse_time
 from schemas.base import without_nulls
 from schemas.collectives import GraphRequest, owner_of
+from schemas.commands import Writer
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level
 from schemas.settings import (
     AuthSettings,
+    ClientSettings,
     EmbeddingSettings,
     LanguageModelSettings,
     ServerSettings,
@@ -44,6 +46,8 @@ from substrate.graphs.names import graph_name
 run = run_until_stopped
 drop_unset = without_nulls
 
+OWN_STORE = ("serve", "demo")
+"""Commands that are the service, or bring a store of their own."""
 _NAMES_SHOWN = 5
 _REPORT_EVERY_S = 5.0
 _ALIKE = 60.0
@@ -61,7 +65,18 @@ def messages() -> Console:
 
 
 def read_settings(ctx: typer.Context) -> Settings:
-    """The settings of the environment, with the global option `--data` applied."""
+    """The settings of the environment, with the global option `--data` applied.
+
+    Raises InvalidRequest where SUBSTRATE_BASE_URL names a service, whose store this command would not open.
+    """
+    data: Path | None = ctx.find_root().obj
+    service = _read_group(ClientSettings).named
+    if service is not None and data is None and ctx.info_name not in OWN_STORE:
+        raise InvalidRequest(
+            f"SUBSTRATE_BASE_URL names the service at {service}, and `{ctx.command_path}` opens a store itself",
+            remedy="Name that store (`substrate --data DIR …`), or unset SUBSTRATE_BASE_URL; the service answers "
+            "REST, the Python client and `substrate mcp`.",
+        )
     settings = Settings(
         store=_read_group(StoreSettings),
         embedding=_read_group(EmbeddingSettings),
@@ -70,7 +85,6 @@ def read_settings(ctx: typer.Context) -> Settings:
         language_model=_read_group(LanguageModelSettings),
         upkeep=_read_group(UpkeepSettings),
     )
-    data: Path | None = ctx.find_root().obj
     return settings if data is None else use_directory(settings, data)
 
 
@@ -190,6 +204,12 @@ class MemoryQuestion(Protocol):
 
     @property
     def query_levels(self) -> Collection[Level]: ...
+
+
+def writer_of(request: GraphRequest) -> Writer:
+    """Who names a citizen writes to a shared level as this citizen; without one it is the operator, a steward."""
+    is_author = request.level is not Level.N1 and request.citizen_id is not None
+    return Writer(author=request.citizen_id, steward=False) if is_author else Writer()
 
 
 def answer_question[Q: MemoryQuestion, A](

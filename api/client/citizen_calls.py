@@ -133,13 +133,15 @@ class CitizenCalls(Sender):
         said = [collect_fields(judgement, {}) for judgement in judgements]
         return await self._request(JudgementsAnswer, Call("POST", path, {"judgements": said}))
 
-    async def save_mirror(self, citizen_id: str, target: Path | str) -> int:
-        """Save the memory of the citizen as a tar of Markdown files, in a new file; returns its bytes.
+    async def save_mirror(
+        self, citizen_id: str | None, target: Path | str, **where: Unpack[fields.LevelFields]
+    ) -> int:
+        """Save the memory of the citizen, or a shared graph, as a tar of Markdown files; returns its bytes.
 
         Raises FileExistsError when the file exists.
         """
-        path = f"/v1/citizens/{quote_segment(citizen_id)}/mirror"
-        return await self._save(Call("GET", path), Path(target))
+        call = Call("GET", "/v1/files/mirror", params={"citizen_id": citizen_id, **where})
+        return await self._save(call, Path(target))
 
     async def dissonances(self, citizen_id: str, /, **filters: Unpack[fields.LearningFields]) -> LearningMoments:
         """Every belief that changed, and how often each correction pattern recurs.

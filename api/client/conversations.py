@@ -12,6 +12,7 @@ from typing import Any, Final, TypedDict, Unpack
 
 from anyio import to_thread
 
+from api.client import fields
 from api.client.transport import Call, Fields, Sender, quote_segment
 from schemas.base import without_nulls
 from schemas.errors import InvalidRequest, Refused
@@ -31,8 +32,12 @@ class MessageFields(TypedDict, total=False):
     deleted: bool
 
 
-class FileFields(TypedDict, total=False):
-    """How a file is read. `timezone`: of times that name none; `strict`: all of it, or nothing."""
+class HearFields(MessageFields, fields.LevelFields, total=False):
+    """A message, and the shared graph of its conversation."""
+
+
+class FileFields(fields.LevelFields, total=False):
+    """How a file is read, and for whom. `timezone`: of times that name none; `strict`: all of it, or nothing."""
 
     format: str
     timezone: str
@@ -48,30 +53,35 @@ class ConversationCalls(Sender):
         speaker: str | None = None,
         text: str | None = None,
         *,
-        citizen_id: str,
+        citizen_id: str | None = None,
         messages: Sequence[Fields] = (),
         raise_on_refusal: bool = True,
-        **message: Unpack[MessageFields],
+        **message: Unpack[HearFields],
     ) -> HeardReport:
         """Append one message to a conversation, or all new ones of `messages`; it begins with the first.
 
         `speaker` is a name or a role. `messages` may be the new messages, the last ones, or the whole list as it
-        is now: only what is new is stored. Raises Refused when a message was refused, unless told not to; the
-        others are stored.
+        is now: only what is new is stored. With `level` or `collective` the conversation is in a shared graph, and
+        `citizen_id` is the author. Raises Refused when a message was refused, unless told not to; the others are
+        stored.
         """
-        given = {"speaker": speaker, "text": text, **message}
-        one = without_nulls(given)
+        one = without_nulls({"speaker": speaker, "text": text, **message})
+        where = {
+            "citizen_id": citizen_id,
+            "level": one.pop("level", None),
+            "collective": one.pop("collective", None),
+        }
         path = f"/v1/episodes/{quote_segment(episode_id)}/turns"
         reports: list[HeardReport] = []
         for part in batched([*messages, *([one] if one else [])], MESSAGES_AT_ONCE):
-            body = {"citizen_id": citizen_id, "messages": [dict(entry) for entry in part]}
+            body = {**without_nulls(where), "messages": [dict(entry) for entry in part]}
             reports.append(await self._request(HeardReport, Call("POST", path, body)))
         report = join_heard(reports)
         return raise_refused(report, refused_messages(report)) if raise_on_refusal else report
 
     async def ingest_file(
         self,
-        citizen_id: str,
+        citizen_id: str | None,
         path: str | PathLike[str],
         *,
         raise_on_refusal: bool = True,
@@ -90,20 +100,22 @@ class ConversationCalls(Sender):
 
     async def ingest(
         self,
-        citizen_id: str,
+        citizen_id: str | None,
         messages: Sequence[Fields],
         *,
         episode_id: str | None = None,
         known_as_happened: bool = False,
         raise_on_refusal: bool = True,
+        **where: Unpack[fields.LevelFields],
     ) -> EpisodeReport:
         """Store a conversation: each message has a `role`, a `content` and, if known, a `timestamp`.
 
-        Sending it again, whole or grown, stores nothing twice. With `known_as_happened`, for administrators, each
-        message becomes known when it was said. Raises Refused when a part of it was refused, unless told not to;
-        the rest is stored.
+        Sending it again, whole or grown, stores nothing twice. `level` and `collective` as for `hear`. With
+        `known_as_happened`, for administrators, each message becomes known when it was said. Raises Refused when a
+        part of it was refused, unless told not to; the rest is stored.
         """
-        body: dict[str, Any] = {"citizen_id": citizen_id, "messages": [dict(message) for message in messages]}
+        sent = [dict(message) for message in messages]
+        body: dict[str, Any] = {**without_nulls({"citizen_id": citizen_id, **where}), "messages": sent}
         if episode_id is not None:
             body["episode_id"] = episode_id
         if known_as_happened:

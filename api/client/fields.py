@@ -50,14 +50,17 @@ class LearningFields(PageFields, total=False):
     known_at: Time | None
 
 
-class RecordFields(CitizenFields, MomentFields, total=False):
+class LevelFields(TypedDict, total=False):
     level: AnyLevel
     collective: str | None
 
 
-class HistoryFields(CitizenFields, LearningFields, total=False):
-    level: AnyLevel
-    collective: str | None
+class RecordFields(CitizenFields, MomentFields, LevelFields, total=False):
+    pass
+
+
+class HistoryFields(CitizenFields, LearningFields, LevelFields, total=False):
+    pass
 
 
 class ListFields(RecordFields, PageFields, total=False):
@@ -368,7 +371,7 @@ class EraseCitizenFields(CitizenFields, total=False):
     with_copies: bool
 
 
-class EraseEpisodeFields(EraseCitizenFields, total=False):
+class EraseEpisodeFields(EraseCitizenFields, LevelFields, total=False):
     episode_id: str
 
 

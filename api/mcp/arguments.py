@@ -39,6 +39,7 @@ LevelArgument = Annotated[
     Level,
     Field(description="N1: its own. N2: that of all. N3: what the world knows."),
 ]
+CollectiveArgument = Annotated[str | None, Field(description="Of N2, beside the common one.")]
 EmotionsArgument = Annotated[Emotions | None, Field(description='Emotions by name, each 0 to 1: {"joy": 0.8}.')]
 CommandIdArgument = Annotated[
     Identifier | None,
@@ -134,7 +135,7 @@ class RememberArguments(Arguments):
     text: Annotated[LongText, Field(description="What is remembered, in full sentences.")] = ""
     node_type: Annotated[Name, Field(description="What kind of thing it is: Memory, Person, Goal.")] = "Memory"
     level: LevelArgument = Level.N1
-    collective: Annotated[str | None, Field(description="Of N2, beside the common one.")] = None
+    collective: CollectiveArgument = None
     energy: Annotated[Unit | None, Field(description="How strongly it is on its mind, 0 to 1.")] = None
     confidence: Annotated[Unit | None, Field(description="How sure it is, 0 to 1.")] = None
     emotions: EmotionsArgument = None
@@ -240,6 +241,8 @@ class HearArguments(Arguments):
     conversation: ConversationArgument
     speaker: Annotated[Name, Field(description="Who says it: a name, or user, assistant, tool.")]
     text: Annotated[LongText, Field(min_length=1, description="What is said, word for word.")]
+    level: LevelArgument = Level.N1
+    collective: CollectiveArgument = None
     time: Annotated[Moment | None, Field(description="When it was said. Default: now.")] = None
     message_id: Annotated[
         Identifier | None, Field(description="Its id, if it has one: sent again it is stored once.")

@@ -103,9 +103,8 @@ async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer:
         message["timestamp"] = given.time
     if given.message_id is not None:
         message["id"] = given.message_id
-    report = await client.hear(
-        given.conversation, given.speaker, given.text, citizen_id=given.citizen_id, **message
-    )
+    where = given.model_dump(include={"citizen_id", "level", "collective"}, exclude_unset=True)
+    report = await client.hear(given.conversation, given.speaker, given.text, **where, **message)
     values = answers.HeardValues.of(report)
     return ToolAnswer(f"{values.status} {values.id or ''}".strip(), values)
 

@@ -13,7 +13,8 @@ from api.request_parsing.writes import WriteContext
 from api.runtime.runtime import Runtime
 from api.security.permissions import REMEDY, Caller, shared_scope
 from orchestration.writing import copy_erasure, erasure
-from schemas.base import CitizenId, Identifier, Request
+from schemas.base import Identifier, Request
+from schemas.collectives import GraphRequest
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Writer
 from schemas.commands.erasure import WITH_COPIES
 from schemas.errors import Fault, Forbidden
@@ -34,10 +35,8 @@ class CitizenErasureRequest(ErasureRequest):
     with_copies: Annotated[bool, Field(description=WITH_COPIES)] = False
 
 
-class EpisodeErasureRequest(CitizenErasureRequest):
-    """An erasure of an episode of this citizen."""
-
-    citizen_id: CitizenId
+class EpisodeErasureRequest(GraphRequest, CitizenErasureRequest):
+    """An erasure of an episode of this graph."""
 
 
 async def erase_from_store(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
@@ -68,7 +67,7 @@ async def erase_and_report(
     if writing.caller is None:
         raise Fault("a route that erases must declare @requires(ERASURE)")
     graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
-    if isinstance(command, EraseMemory) and graph != Level.N1:
+    if isinstance(command, EraseMemory | EraseEpisode) and graph != Level.N1:
         command = command.with_writer(_eraser(writing.caller, graph, citizen_id))
     else:
         action: Action = "steward" if isinstance(command, EraseCollective) else "erase"

@@ -24,6 +24,7 @@ from orchestration.mind.identity import read_identity, read_identity_diff
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
+from orchestration.transfer.mirror_layout import MirrorOf
 from orchestration.transfer.mirror_writer import stream_tar, take_snapshot
 from schemas.base import CitizenId, Identifier, Request
 from schemas.commands import EraseCitizen, ErasureReport
@@ -33,7 +34,7 @@ from schemas.mind.identity import AsOf, Between, Identity, IdentityDiff, WhoIs
 from schemas.mind.learning import LearningMoments, LearningPage
 from schemas.mind.state import CitizenPage, CitizenState, EnergySeries, StateAsOf, StateChange, StateHistory
 from schemas.paging import Paged, decode_cursor, encode_cursor
-from schemas.temporal import KnownMoment, Scope, to_instant
+from schemas.temporal import Instant, KnownMoment, Scope, to_instant
 
 
 class ExportRequest(Request):
@@ -158,8 +159,13 @@ async def mirror_memory(
 
     A key may run one export or mirror at a time: a second one is refused with 429 and `Retry-After`.
     """
-    blocks = stream_tar(await take_snapshot(citizen_id, runtime.deps, now))
-    name = f'attachment; filename="{citizen_id}.tar"'
+    return await answer_mirror(MirrorOf(Level.N1, citizen_id), runtime, now)
+
+
+async def answer_mirror(of: MirrorOf, runtime: Runtime, now: Instant) -> StreamingResponse:
+    """The mirror of a graph as a tar. Raises NotFound where nothing is stored."""
+    blocks = stream_tar(await take_snapshot(of, runtime.deps, now))
+    name = f'attachment; filename="{of.folder}.tar"'
     return StreamingResponse(blocks, media_type="application/x-tar", headers={"Content-Disposition": name})
 
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Path, Query, Response
@@ -19,18 +19,21 @@ from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.runtime.ingestions import BackgroundIngestions, ConversationKey
 from api.security.ingestion_permissions import CONVERSATION, TURNS
-from api.security.permissions import ERASURE, CurrentCaller, citizen_may, requires
+from api.security.permissions import ERASURE, LISTING, CurrentCaller, requires
 from api.telemetry import metrics
+from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened
 from orchestration.ingestion.storing import Job, Progress
-from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, CitizenId, Flag, Identifier, Request
+from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, Flag, Identifier
+from schemas.collectives import GraphRequest
 from schemas.commands import EraseEpisode, ErasureReport
-from schemas.memory import Level
+from schemas.memory import graph_fields
 from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport
+from substrate.graphs.names import graph_name
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
@@ -40,6 +43,7 @@ def _any_of(*names: str) -> dict[str, Any]:
     return {"anyOf": [{"required": [name]} for name in names]}
 
 
+_WHERE: Final = {"citizen_id", "level", "collective"}
 _NAME: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_NAME}
 _TEXT: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_LONG_TEXT}
 Message = Annotated[
@@ -84,23 +88,16 @@ class IngestionContext:
         return ingestions
 
 
-class EpisodeRequest(Request):
-    """Whose conversation it is."""
-
-    citizen_id: CitizenId
-
-
-class Conversation(Request):
+class Conversation(GraphRequest):
     """Messages in their order: each has a `speaker` or `role`, a `text` or `content`, and maybe a `timestamp`.
 
     `episode_id` names the conversation; by default it is a digest of the messages that were sent first. Sending it
     again stores nothing twice, and of a list that has grown only what is new. With `extract_facts` the configured
     language model extracts typed links from the messages. With `known_as_happened`, for administrators, each
     message becomes known when it was said: all need a `timestamp`, and the citizen's memory must know nothing of
-    that time yet.
+    that time yet. On a shared level `citizen_id` is the author of what is stored.
     """
 
-    citizen_id: CitizenId
     episode_id: Identifier | None = None
     extract_facts: Flag = False
     known_as_happened: Flag = False
@@ -113,10 +110,9 @@ class Conversation(Request):
         return self
 
 
-class Turns(Request):
+class Turns(GraphRequest):
     """Messages of a conversation: its newest ones, a window on its end, or the whole list as it is now."""
 
-    citizen_id: CitizenId
     messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
 
 
@@ -150,17 +146,18 @@ async def remember_episode(
     if conversation.extract_facts:
         require_language_model(context.runtime.deps)
     messages, deps = conversation.messages, context.runtime.deps
-    episode_id = conversation.episode_id or await name_conversation(conversation.citizen_id, messages, deps)
+    unnamed = Episode("", conversation.owner, (), graph=conversation.graph_key)
+    episode_id = conversation.episode_id or await name_conversation(unnamed, messages, deps)
     episode = await asyncio.to_thread(_parse, conversation, episode_id)
     context.caller.commands += [item.command_id for item in episode.intake.items if item.command_id is not None]
     work = partial(_store, context, conversation, episode)
     if not in_background:
         report = await work()
         return Response(report.model_dump_json(), media_type="application/json")
-    progress = context.ingestions.begin(
-        ConversationKey(conversation.citizen_id, episode.id), conversation.messages, work
-    )
-    address = f"/v1/episodes/{quote(episode.id, safe='')}?citizen_id={conversation.citizen_id}"
+    key = ConversationKey(unnamed.graph_name, episode.id)
+    progress = context.ingestions.begin(key, conversation.messages, work)
+    where = conversation.model_dump(mode="json", include=_WHERE, exclude_unset=True)
+    address = f"/v1/episodes/{quote(episode.id, safe='')}?{urlencode(where)}"
     headers = {"Location": address, "Preference-Applied": "respond-async"}
     return Response(progress.model_dump_json(), 202, headers, media_type="application/json")
 
@@ -177,32 +174,33 @@ async def hear(
     turn, from its `edited_at` or now on; with `deleted` it is retracted. A pause of more than an hour begins a
     session, unless the message names its `session`.
     """
-    writer = context.caller.writer_of(Level.N1, turns.citizen_id)
-    job = Job(context.runtime.deps, context.now, writer)
-    report = await hear_messages(NewMessages(turns.citizen_id, episode_id, turns.messages), job)
+    graph = turns.graph_key
+    job = Job(context.runtime.deps, context.now, context.caller.writer_of(graph, turns.citizen_id))
+    heard = await hear_messages(NewMessages(turns.owner, episode_id, turns.messages, graph), job)
+    report = heard.model_copy(update={"citizen_id": turns.citizen_id})
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     return report
 
 
 @router.get("/{episode_id:path}", operation_id="get_episode_progress")
-@requires(citizen_may("read"))
+@requires(LISTING)
 async def progress(
     episode_id: Annotated[Identifier, Path()],
-    query: Annotated[EpisodeRequest, Query()],
+    query: Annotated[GraphRequest, Query()],
     context: Annotated[IngestionContext, Depends()],
 ) -> EpisodeProgress:
     """The progress of a conversation that was sent with `Prefer: respond-async`, while this process runs.
 
     A conversation sent without it, or long ago, is not found here, though it may be stored.
     """
-    return context.ingestions.progress(ConversationKey(query.citizen_id, episode_id))
+    return context.ingestions.progress(ConversationKey(graph_name(query.graph_key, query.citizen_id), episode_id))
 
 
 async def _store(
     context: IngestionContext, conversation: Conversation, episode: ParsedEpisode, progress: Progress | None = None
 ) -> EpisodeReport:
     deps, citizen_id = context.runtime.deps, conversation.citizen_id
-    writer = context.caller.writer_of(Level.N1, citizen_id)
+    writer = context.caller.writer_of(conversation.graph_key, citizen_id)
     store = ingest_as_happened if conversation.known_as_happened else ingest
     report = await store(episode.intake, deps, context.now, progress=progress, writer=writer)
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
@@ -210,7 +208,8 @@ async def _store(
     if conversation.extract_facts:
         arranged = await arranged_episodes(episode.intake, deps, context.now)
         facts = await store_facts(arranged, deps, context.now, writer)
-    return EpisodeReport(**dict(report), citizen_id=citizen_id, episode_id=episode.id, facts=facts)
+    fields = {"citizen_id": citizen_id, **graph_fields(conversation.graph_key), "episode_id": episode.id}
+    return EpisodeReport(**dict(report), **fields, facts=facts)
 
 
 @router.delete("/{episode_id:path}", operation_id="erase_episode")
@@ -227,4 +226,5 @@ async def erase_episode(
 def _parse(conversation: Conversation, episode_id: str) -> ParsedEpisode:
     """Parse the conversation. Raises InvalidRequest for an invalid message."""
     file = File("messages", orjson.dumps(conversation.messages).decode())
-    return ParsedEpisode(episode_id, parse("messages", FileSet(episode_id, (file,), conversation.citizen_id)))
+    parsed = parse("messages", FileSet(episode_id, (file,), conversation.owner))
+    return ParsedEpisode(episode_id, parsed.into(conversation.graph_key))

@@ -1,4 +1,4 @@
-"""Files of other programs: store what one holds."""
+"""Files: store what one of another program holds, and read a graph as files."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
 from pydantic import Base64Bytes, Field
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
+from api.routes.citizens import answer_mirror
+from api.security.exports import ReservedExport
 from api.security.ingestion_permissions import FILE
-from api.security.permissions import CurrentCaller, requires
+from api.security.permissions import LISTING, CurrentCaller, requires
 from api.telemetry import metrics
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.formats.parsed import FileSet
@@ -20,7 +23,9 @@ from orchestration.ingestion.formats.unpacking import is_archive, make_file, unp
 from orchestration.ingestion.intake import parse_readable, parse_strictly
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.written_times import read_zone
-from schemas.base import CitizenId, Flag, Request, ShortText
+from orchestration.transfer.mirror_layout import MirrorOf
+from schemas.base import Flag, ShortText
+from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.responses import IngestReport
@@ -34,14 +39,13 @@ TAKEN: Final = (
 MAX_UNPACKED: Final = 256 << 20
 
 
-class SentFile(Request):
+class SentFile(GraphRequest):
     """A file as it is: `content` in base64, `name` with its ending.
 
     `format` is told by what the file holds, unless it is named. `timezone` is of times that name none. With
-    `strict` nothing is stored when a part cannot be read.
+    `strict` nothing is stored when a part cannot be read. On a shared level `citizen_id` is the author.
     """
 
-    citizen_id: CitizenId
     name: Annotated[ShortText, Field(examples=["diary.txt"])]
     content: Annotated[Base64Bytes, Field(examples=["VGhlIGJvYXQgaXMgaW4gdGhlIHdhdGVyLg=="])]
     format: Annotated[ShortText | None, Field(description=f"One of {', '.join(TAKEN)}.")] = None
@@ -68,10 +72,23 @@ async def ingest_file(file: SentFile, context: Annotated[Context, Depends()]) ->
     """
     parsed = await asyncio.to_thread(_parse, file)
     context.caller.commands += [item.command_id for item in parsed.items if item.command_id is not None]
-    writer = context.caller.writer_of(Level.N1, file.citizen_id)
+    writer = context.caller.writer_of(file.graph_key, file.citizen_id)
     report = await ingest(parsed, context.runtime.deps, context.now, writer=writer)
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     return report
+
+
+@router.get("/mirror", response_class=StreamingResponse, operation_id="mirror_graph")
+@requires(LISTING)
+async def mirror_graph(
+    query: Annotated[GraphRequest, Query()], runtime: OpenRuntime, now: Now, reserved: ReservedExport
+) -> StreamingResponse:
+    """The memory of a citizen or a shared graph as it is now, as a tar of Markdown files (`docs/mirror.md`).
+
+    A key may run one export or mirror at a time: a second one is refused with 429 and `Retry-After`.
+    """
+    citizen_id = query.citizen_id if query.level is Level.N1 else None
+    return await answer_mirror(MirrorOf(query.graph_key, citizen_id), runtime, now)
 
 
 def _parse(file: SentFile) -> ParsedFiles:
@@ -81,11 +98,11 @@ def _parse(file: SentFile) -> ParsedFiles:
     stem = file.name.rpartition("/")[2]
     raw = file.content
     files = unpack(file.name, raw, most=MAX_UNPACKED) if is_archive(raw) else (make_file(file.name, raw),)
-    sent = FileSet(stem.rpartition(".")[0] or stem, files, file.citizen_id, zone)
+    sent = FileSet(stem.rpartition(".")[0] or stem, files, file.owner, zone)
     parsed = (parse_strictly if file.strict else parse_readable)(file.format, sent).parsed
     for form in parsed.formats:
         _check_taken(form)
-    return parsed
+    return parsed.into(file.graph_key)
 
 
 def _check_taken(form: str | None) -> None:

@@ -16,8 +16,10 @@ import orjson
 
 from orchestration.ingestion.storing import Progress
 from schemas.errors import Conflict, NotFound, RateLimited, SubstrateError
+from schemas.memory import graph_fields
 from schemas.responses import EpisodeProgress, EpisodeReport
 from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.graphs.names import origin_of
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +32,9 @@ type StoreConversation = Callable[[Progress], Awaitable[EpisodeReport]]
 
 
 class ConversationKey(NamedTuple):
-    citizen_id: str
+    """A conversation: the name of its graph, and its id there."""
+
+    graph: str
     episode_id: str
 
 
@@ -69,7 +73,9 @@ class BackgroundIngestions:
                 remedy="Wait for one of them.",
                 retry_after=RETRY_AFTER_S,
             )
-        job = _Job(EpisodeProgress(citizen_id=key.citizen_id, episode_id=key.episode_id), digest)
+        graph, citizen_id = origin_of(key.graph)
+        named = {"citizen_id": citizen_id, **graph_fields(graph), "episode_id": key.episode_id}
+        job = _Job(EpisodeProgress(**named), digest)
         self._jobs.pop(key, None)
         self._jobs[key] = job
         job.task = asyncio.create_task(self._run(job, work))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from orchestration.dependencies import Deps
+from orchestration.transfer.mirror_layout import MirrorOf
 from orchestration.transfer.mirror_writer import erase_from_mirror, is_in_step, take_snapshot, update_mirror
 from schemas.errors import NotFound, SubstrateError
-from schemas.memory import Level
 from substrate.graphs.names import graph_name, origin_of
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ LATEST_S: Final = 30.0
 
 
 class MirrorKeeper:
-    """The mirrors in one directory. Each citizen has a folder; N2 and N3 have none."""
+    """The mirrors in one directory: each graph has a folder."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.expanduser().absolute()
@@ -48,15 +48,14 @@ class MirrorKeeper:
 
     def note(self, graph: str) -> None:
         """Remember that the graph was written to."""
-        level, _ = origin_of(graph)
-        if level is Level.N1 and graph == graph_name(level, origin_of(graph)[1]):
+        if graph == graph_name(*origin_of(graph)):
             self._changed.add(graph)
             self._wake.set()
 
     async def note_all(self) -> None:
-        """Look at the mirrors of all citizens: somebody may have written while no service ran."""
-        for citizen_id in await self._open().graphs.citizens():
-            self.note(graph_name(Level.N1, citizen_id))
+        """Look at all mirrors: somebody may have written while no service ran."""
+        for graph in await self._open().graphs.existing():
+            self.note(graph)
 
     async def erased(self, graph: str | None) -> None:
         """Take out of the mirror of a graph, or of all, what the store no longer holds.
@@ -64,16 +63,12 @@ class MirrorKeeper:
         Raises InvalidRequest when a mirror cannot be written, Unavailable when the store does not answer.
         """
         deps = self._open()
-        if graph is None:
-            graphs = [graph_name(Level.N1, citizen_id) for citizen_id in await deps.graphs.citizens()]
-        else:
-            graphs = [graph]
+        graphs = await deps.graphs.existing() if graph is None else [graph]
         async with self._turn:
             for name in graphs:
-                level, citizen_id = origin_of(name)
-                if level is Level.N1 and citizen_id is not None:
-                    await erase_from_mirror(citizen_id, deps, self.directory, await deps.connection.now())
-                    self._changed.discard(name)
+                of, now = MirrorOf(*origin_of(name)), await deps.connection.now()
+                await erase_from_mirror(of, deps, self.directory, now)
+                self._changed.discard(name)
 
     async def write_changed(self) -> None:
         """Write the mirrors of the graphs that were written to. A failure is logged; the next write tries anew."""
@@ -84,21 +79,21 @@ class MirrorKeeper:
 
     async def _write(self, graph: str) -> None:
         deps = self._open()
-        citizen_id = str(origin_of(graph)[1])
+        of = MirrorOf(*origin_of(graph))
         try:
             now = await deps.connection.now()
-            if await is_in_step(citizen_id, deps, self.directory, now):
+            if await is_in_step(of, deps, self.directory, now):
                 return
-            report = await update_mirror(await take_snapshot(citizen_id, deps, now), self.directory)
+            report = await update_mirror(await take_snapshot(of, deps, now), self.directory)
         except NotFound:
             return  # it was erased, and its mirror with it
         except SubstrateError as error:
-            logger.error("the mirror of %s was not written: %s %s", citizen_id, error.detail, error.remedy)
+            logger.error("the mirror of %s was not written: %s %s", of.name, error.detail, error.remedy)
             self._changed.add(graph)
             return
         if report.held_back:
             logger.warning(
-                "the mirror of %s has %d edited files, which were not written", citizen_id, len(report.held_back)
+                "the mirror of %s has %d edited files, which were not written", of.name, len(report.held_back)
             )
 
     async def _watch(self) -> None:

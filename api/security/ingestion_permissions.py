@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from api.security.permissions import Arguments, Caller, Permission, path_check_anywhere
-from schemas.memory import Level, Source
+from schemas.memory import Source
 
 
 def _check_conversation(caller: Caller, arguments: Arguments) -> Arguments:
     conversation = arguments["conversation"]
-    caller.require(Level.N1, conversation.citizen_id, "write")
+    caller.require(conversation.graph_key, conversation.citizen_id, "write")
     caller.require_source(Source.INGESTION)
     if conversation.extract_facts:
         caller.require_source(Source.TOOL)
@@ -20,22 +20,22 @@ def _check_conversation(caller: Caller, arguments: Arguments) -> Arguments:
 
 
 CONVERSATION: Final = Permission(
-    "citizen:ID:write; admin with known_as_happened",
+    "citizen:ID:write or LEVEL:write; admin with known_as_happened",
     _check_conversation,
-    path_check_anywhere("write", shared=False),
+    path_check_anywhere("write"),
 )
 """For whole conversations: their records have the source ingestion, facts drawn from them the source tool."""
 
 
 def _ingests(name: str) -> Permission:
-    """Requires to write for the citizen of the argument `name`, with the source ingestion."""
+    """Requires to write in the graph of the argument `name`, with the source ingestion."""
 
     def check(caller: Caller, arguments: Arguments) -> Arguments:
-        caller.require(Level.N1, arguments[name].citizen_id, "write")
+        caller.require(arguments[name].graph_key, arguments[name].citizen_id, "write")
         caller.require_source(Source.INGESTION)
         return arguments
 
-    return Permission("citizen:ID:write", check, path_check_anywhere("write", shared=False))
+    return Permission("citizen:ID:write or LEVEL:write", check, path_check_anywhere("write"))
 
 
 FILE: Final = _ingests("file")

@@ -18,6 +18,7 @@ from orchestration.identifiers import identifier
 from orchestration.ingestion.continuation import Continuation, Heard, SessionStart, Status, Step
 from orchestration.ingestion.episodes import STEP, Episode, Message, turn_memory
 from orchestration.ingestion.formats.messages import STAMP, read_stamp
+from orchestration.ingestion.formats.parsed import move
 from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
 from orchestration.ranking.sessions import SESSION_GAP
 from orchestration.writing.records import fingerprint
@@ -117,7 +118,7 @@ class _Arranger:
             self.changes.append(self._change(message, turn, status))
         elif status == "duplicate" and not turn.gone:
             self.placed.append((turn.order, message, time, False))
-            if turn.since > self.now:  # an earlier release hid it until its time
+            if turn.since > self.now + AHEAD:  # an earlier release hid it until its time
                 named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}
                 self.changes.append(Correct(**named, valid_at=to_datetime(self.now)))
 
@@ -139,7 +140,8 @@ class _Arranger:
     def _is_first_text(self, message: Message, turn: StoredTurn) -> bool:
         """True when the turn was stored from this very message and has been changed since."""
         keyed = replace(message.turn, key=turn.order.key)
-        return turn.fingerprint == fingerprint(turn_memory(self.episode, keyed, turn.id, message.turn.time))
+        first = turn_memory(self.episode, keyed, turn.id, message.turn.time)
+        return turn.fingerprint == fingerprint(move(first, self.episode.graph))
 
     def _change(self, message: Message, turn: StoredTurn, status: Status) -> Command:
         named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}

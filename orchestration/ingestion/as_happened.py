@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from orchestration import insertion
-from orchestration.ingestion.formats.parsed import Ingestible
+from orchestration.ingestion.formats.parsed import Ingestible, commands_of
 from orchestration.ingestion.storing import Job, Tally, is_stored, store_names, stored_fingerprints
 from schemas.commands import ChangeCommand, Command, Relate, Remember
 from schemas.errors import Conflict, InvalidRequest
@@ -50,7 +50,7 @@ def arrange_in_time(items: Sequence[Ingestible], now: Instant) -> list[Happening
     happenings: list[Happening] = []
     for item in items:
         before: Instant | None = None
-        for command in item.commands():
+        for command in commands_of(item):
             moment = _moment_of(command, before)
             before = moment
             if isinstance(command, Relate):

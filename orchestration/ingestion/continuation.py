@@ -23,7 +23,7 @@ from orchestration.ingestion.episodes import (
 )
 from orchestration.ingestion.transcript import TurnOrder
 from schemas.commands import Command, Relate, Unrelate
-from schemas.memory import Source
+from schemas.memory import GraphKey, Source
 
 Status = Literal["stored", "duplicate", "superseded", "retracted", "left_out", "refused"]
 
@@ -86,6 +86,10 @@ class Continuation:
         return self.episode.citizen_id
 
     @property
+    def graph(self) -> GraphKey:
+        return self.episode.graph
+
+    @property
     def command_id(self) -> str:
         return self.episode.command_id
 
@@ -125,7 +129,8 @@ class Continuation:
                 yield self._link(turn_id, "NEXT", step.after, step)
             if step.parts is not None:
                 link_id = natural_id(step.parts[0], "NEXT", step.parts[1])
-                yield Unrelate(citizen_id=self.citizen_id, id=link_id, source=Source.INGESTION)
+                parted = Unrelate(citizen_id=self.citizen_id, id=link_id, source=Source.INGESTION)
+                yield parted.as_inferred()
         yield from self.changes
 
     def _session(self, step: Step, following: Sequence[Step]) -> Iterator[Command]:

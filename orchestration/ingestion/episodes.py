@@ -16,8 +16,9 @@ from orchestration.appraisal.own_words import own_words
 from orchestration.identifiers import identifier, person_id
 from orchestration.question.reading import ASKING, ROLES
 from schemas.commands import Command, Relate, Remember
-from schemas.memory import ResolutionState, Source
+from schemas.memory import GraphKey, Level, ResolutionState, Source
 from schemas.temporal import long_date
+from substrate.graphs import names
 from substrate.store.shown_names import SUBJECTS
 from substrate.text import name_key
 
@@ -79,11 +80,11 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A conversation of one citizen; no session is empty. The same `id` is the same conversation.
+    """A conversation of a citizen or a shared graph; no session is empty. The same `id` is the same conversation.
 
     `people`: ids of speakers by name, where the id is not the one that `person_id` makes of the name. `messages`:
     the list that the sessions were made of, when it may be the growing list of a chat. `title`: of the sessions
-    that a pause begins, when the messages name none.
+    that a pause begins, when the messages name none. `graph`: where it is stored.
     """
 
     id: str
@@ -92,9 +93,14 @@ class Episode:
     people: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[Message, ...] = ()
     title: str = FIRST_TITLE
+    graph: GraphKey = Level.N1
 
     def person(self, speaker: str) -> str:
         return self.people.get(speaker) or person_id(speaker)
+
+    @property
+    def graph_name(self) -> str:
+        return names.graph_name(self.graph, self.citizen_id)
 
     @property
     def command_id(self) -> str:

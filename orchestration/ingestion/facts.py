@@ -20,15 +20,14 @@ from orchestration.identifiers import accented_name, identifier, link_name, natu
 from orchestration.ingestion import fact_prompt
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.fact_prompt import Claim, Message, NamedThing
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.parsed import ParsedFiles, move
 from orchestration.ingestion.speakers import resolve_speakers
-from schemas.commands import Relate, Remember, Unrelate, Writer
+from schemas.commands import Command, Relate, Remember, Unrelate, Writer
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport, ModelCall, Supersession
-from schemas.memory import Level, ResolutionState, Source
+from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import reader
 from substrate.store.vocabulary import Vocabulary, links_from, read_vocabulary
@@ -76,6 +75,10 @@ class _FactJob:
     now: Instant
     writer: Writer
 
+    def sign(self, command: Command) -> Command:
+        """The command for the graph of the episode, by its writer."""
+        return move(command, self.episode.graph).with_writer(self.writer)
+
 
 def require_language_model(deps: Deps) -> LanguageModel:
     """Return the configured language model. Raises InvalidRequest when there is none."""
@@ -97,7 +100,7 @@ async def store_facts(parsed: ParsedFiles, deps: Deps, now: Instant, writer: Wri
     for unresolved in parsed.items:
         item, _ = await resolve_speakers(unresolved, deps)
         if isinstance(item, Episode):
-            graph = deps.graph(graph_name(Level.N1, item.citizen_id))
+            graph = deps.graph(item.graph_name)
             job = _FactJob(item, graph, deps, now, writer)
             await _extract(job, model, extraction)
         else:
@@ -154,7 +157,7 @@ async def _store(
             continue
         new = [end for end in (source, target) if isinstance(end, Remember)]
         link = _link(claim, _id(source), _id(target), job)
-        commands = [command.with_writer(job.writer) for command in (*new, link)]
+        commands = [job.sign(command) for command in (*new, link)]
         receipts = await insertion.apply(commands, job.deps, job.now, whole=job.episode.command_id)
         faults = [fault for receipt in receipts for fault in receipt.faults]
         if faults:
@@ -232,8 +235,8 @@ async def _replace(link_id: str, link: Relate, job: _FactJob) -> list[Supersessi
             effective_at=at,
             reason="reality_changed",
             source=Source.TOOL,
-        ).with_writer(job.writer)
-        [receipt] = await insertion.apply([end], job.deps, job.now)
+        )
+        [receipt] = await insertion.apply([job.sign(end)], job.deps, job.now)
         supersessions.append(
             Supersession(
                 ended=earlier.link_id,

@@ -23,7 +23,7 @@ from orchestration.ingestion.note_matching import (
 )
 from orchestration.ingestion.storing import Job, Tally, store
 from schemas.commands import ChangeCommand, Command, Correct, Remember, Supersede
-from schemas.memory import Level, Source
+from schemas.memory import Source
 from schemas.temporal import Instant, to_datetime
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -36,7 +36,7 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
 
     Raises what `pipeline.ingest` raises; the same call then stores the rest.
     """
-    graph = job.deps.graph(graph_name(Level.N1, notebook.citizen_id))
+    graph = job.deps.graph(graph_name(notebook.graph, notebook.citizen_id))
     shelf = await _load(graph, job)
     settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
     unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
@@ -61,10 +61,11 @@ async def _store(plan: NotebookPlan, notebook: Notebook, job: Job, tally: Tally)
     job.advance(len(plan.unchanged))
     if plan.new:
         new = CommandFile(notebook.id, notebook.citizen_id, plan.new, command_id=notebook.command_id)
-        await store(new, job, tally)
+        await store(replace(new, graph=notebook.graph), job, tally)
     if plan.changes or plan.links:
         changes = (*plan.changes, *plan.links)
-        await store(CommandFile(notebook.id, notebook.citizen_id, changes), job, tally)
+        changed = CommandFile(notebook.id, notebook.citizen_id, changes, graph=notebook.graph)
+        await store(changed, job, tally)
 
 
 async def _load(graph: Graph, job: Job) -> Shelf:
@@ -80,7 +81,7 @@ async def file_rows(table: CommandFile, job: Job, tally: Tally) -> tuple[str, ..
 
     Raises what `pipeline.ingest` raises; the same call then stores the rest.
     """
-    graph = job.deps.graph(graph_name(Level.N1, table.citizen_id))
+    graph = job.deps.graph(graph_name(table.graph, table.citizen_id))
     rows = [command for command in table.entries if isinstance(command, Remember)]
     exists = await job.deps.graphs.for_reading(graph.name)
     stored = await notes.read_rows(graph, [row.id or "" for row in rows]) if exists else {}

@@ -27,10 +27,9 @@ from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
 from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said
 from schemas.errors import InvalidRequest
-from schemas.memory import Level
+from schemas.memory import GraphKey, Level, graph_fields
 from schemas.responses import HeardMessage, HeardReport
 from schemas.temporal import END_OF_TIME, Instant, to_instant
-from substrate.graphs.names import graph_name
 from substrate.store import reader, transcripts
 from substrate.store.transcripts import EpisodeRow
 from substrate.text import count_of
@@ -52,6 +51,7 @@ class NewMessages(NamedTuple):
     citizen_id: str
     episode_id: str
     raw: Sequence[Mapping[str, Any]]
+    graph: GraphKey = Level.N1
 
 
 async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
@@ -64,7 +64,8 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     tally, notes = Tally(), [*_order_notes(valid)]
     heard: Sequence[Heard] = ()
     if valid:
-        episode = Episode(sent.episode_id, sent.citizen_id, (_speakers(valid),), messages=valid)
+        sessions = (_speakers(valid),)
+        episode = Episode(sent.episode_id, sent.citizen_id, sessions, messages=valid, graph=sent.graph)
         resolved = await resolve_speakers(episode, job.deps)
         hearing = await hear(cast(Episode, resolved.item), job, tally, fewest=2)
         heard, notes = hearing.heard, [*notes, *resolved.notes, *hearing.notes]
@@ -74,6 +75,7 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     counted = {name: counts[name] for name in ("stored", "superseded", "retracted", "left_out", "refused")}
     return HeardReport(
         citizen_id=sent.citizen_id,
+        **graph_fields(sent.graph),
         episode_id=sent.episode_id,
         messages=tuple(reports),
         duplicates=counts["duplicate"],
@@ -98,20 +100,20 @@ def _order_notes(valid: Sequence[Message]) -> list[str]:
     return [f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept"] * bool(back)
 
 
-async def name_conversation(citizen_id: str, raw: Sequence[Mapping[str, Any]], deps: Deps) -> str:
+async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], deps: Deps) -> str:
     """The id of a conversation that was sent without one: a digest of its messages.
 
     A list that has grown keeps the id under which its beginning was stored, if nothing else was stored there.
     """
     names = list(_digests(raw))
-    graph = deps.graph(graph_name(Level.N1, citizen_id))
+    graph = deps.graph(unnamed.graph_name)
     if not await deps.graphs.for_reading(graph.name):
         return names[-1]
-    command_ids = {Episode(name, citizen_id, ()).command_id: name for name in names}
+    command_ids = {replace(unnamed, id=name).command_id: name for name in names}
     stored = await reader.receipts(graph, list(command_ids))
     known = {command_ids[command_id] for command_id in stored}
     beginning = next((name for name in reversed(names) if name in known), names[-1])
-    return beginning if await _has_grown(Episode(beginning, citizen_id, ()), raw, deps) else names[-1]
+    return beginning if await _has_grown(replace(unnamed, id=beginning), raw, deps) else names[-1]
 
 
 def _digests(raw: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -136,7 +138,7 @@ async def hear(episode: Episode, job: Job, tally: Tally, *, fewest: int = 1) -> 
 
     Raises what `pipeline.ingest` raises; the same call then stores the rest.
     """
-    async with job.deps.conversations.turn(episode.citizen_id, episode.id):
+    async with job.deps.conversations.turn(episode.graph_name, episode.id):
         stored_before: dict[int, Heard] = {}
         found: dict[int, str] = {}
         for attempt in range(TRIES):
@@ -167,7 +169,7 @@ class Plan(NamedTuple):
 
 async def _plan(episode: Episode, job: Job, *, fewest: int, found: Mapping[int, str]) -> Plan:
     """Place the list behind what was kept of the episode, if that is still right, else behind what is stored."""
-    kept = job.deps.conversations.take(episode.citizen_id, episode.id)
+    kept = job.deps.conversations.take(episode.graph_name, episode.id)
     if isinstance(kept, Transcript) and kept.turns and not found:
         plan = Plan(kept, continue_episode(episode, kept, job.now, fewest=fewest))
         if await _is_right(plan, job.deps):
@@ -178,7 +180,7 @@ async def _plan(episode: Episode, job: Job, *, fewest: int, found: Mapping[int, 
 
 async def _is_right(plan: Plan, deps: Deps) -> bool:
     """True when the turns that the plan builds on are as they were, and none stands in the place of a new one."""
-    graph = deps.graph(graph_name(Level.N1, plan.continuation.citizen_id))
+    graph = deps.graph(plan.continuation.episode.graph_name)
     if not await deps.graphs.for_reading(graph.name):
         return False
     heard = plan.continuation.heard
@@ -202,7 +204,7 @@ def _keep(plan: Plan, job: Job) -> None:
         if step.is_new:
             added.append(_new_turn(episode, step, time))
     transcript.add(added)
-    job.deps.conversations.keep(episode.citizen_id, episode.id, transcript)
+    job.deps.conversations.keep(episode.graph_name, episode.id, transcript)
 
 
 def _new_turn(episode: Episode, step: Step, time: Instant) -> StoredTurn:
@@ -261,7 +263,7 @@ async def arranged_episodes(parsed: ParsedFiles, deps: Deps, now: Instant) -> Pa
 async def load(episode: Episode, deps: Deps, now: Instant) -> Transcript:
     """What is stored of the episode; nothing when its graph does not exist."""
     transcript = Transcript()
-    graph = graph_name(Level.N1, episode.citizen_id)
+    graph = episode.graph_name
     if not await deps.graphs.for_reading(graph):
         return transcript
     rows = [row async for row in transcripts.read_episode(deps.graph(graph), identifier(episode.id))]

@@ -14,7 +14,7 @@ from orchestration.ingestion.as_happened import store_as_happened
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Notebook
-from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
+from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles, commands_of
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length, store
@@ -76,13 +76,15 @@ async def settle(parsed: ParsedFiles, deps: Deps, now: Instant, origin: Origin |
     return replace(parsed, items=tuple(items), notes=tuple(notes))
 
 
-async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> IngestReport:
+async def ingest_atomically(
+    parsed: ParsedFiles, deps: Deps, now: Instant, *, writer: Writer = NOBODY
+) -> IngestReport:
     """Store all commands of the parsed files, or none. The report lists the faults that caused a refusal first.
 
     Raises InvalidRequest for too many commands, or for commands of several graphs (`atomic.apply`).
     """
     resolved = await hearing.arrange(await _resolve_items(parsed, deps), deps, now)
-    commands = [command for item in resolved.items for command in item.commands()]
+    commands = [command.with_writer(writer) for item in resolved.items for command in commands_of(item)]
     receipts = await insertion.apply_atomically(commands, deps, now)
     tally = Tally()
     blamed_first = sorted(zip(commands, receipts, strict=True), key=lambda pair: pair[1].problem == "not-applied")

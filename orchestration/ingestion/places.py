@@ -18,10 +18,8 @@ from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.transcript import align, is_same
 from orchestration.writing.records import words_key
-from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import reader, rows, writer
 from substrate.text import words
 
@@ -78,7 +76,7 @@ async def settle_episode(episode: Episode, origin: Origin | None, deps: Deps, no
     A chat of the same name from another place with other messages is another one, and gets an id of its own.
     """
     path = None if origin is None else origin.of_episode(episode.id)
-    graph = deps.graph(graph_name(Level.N1, episode.citizen_id))
+    graph = deps.graph(episode.graph_name)
     if origin is None or path is None or not await deps.graphs.for_reading(graph.name):
         return SettledEpisode(episode)
     known = (await known_at([path], origin, graph, given=episode.id)).get(path)
@@ -105,7 +103,7 @@ async def note_episode(
 ) -> None:
     """Keep where the chat of a file came from. `given_id`: the id that it had from the name of the file."""
     path = None if origin is None else origin.of_episode(given_id)
-    graph = deps.graph(graph_name(Level.N1, episode.citizen_id))
+    graph = deps.graph(episode.graph_name)
     if origin is not None and path is not None and await deps.graphs.for_reading(graph.name):
         await note_place(path, origin, item_id=episode.id, graph=graph, now=now)
 

@@ -18,7 +18,7 @@ from orchestration.identifiers import accented_name, person_ids
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible
 from schemas.commands import Correct, Remember, WriteReceipt
-from schemas.memory import Level, Source, graph_fields
+from schemas.memory import Source, graph_fields
 from schemas.temporal import Instant, long_date, to_instant
 from substrate.graphs.names import graph_name
 from substrate.store import reader
@@ -71,7 +71,7 @@ async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
     if not isinstance(item, Episode):
         return Resolved(item, ())
     speakers = _speaker_names(item)
-    graph = graph_name(Level.N1, item.citizen_id)
+    graph = item.graph_name
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
         known = await reader.read_names(deps.graph(graph), [person_ids(name)[0] for name in speakers])
@@ -82,6 +82,7 @@ async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
 async def backdate_persons(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:
     """Correct the start of each stored person to the time at which they speak here, if that is earlier.
 
+    That is nobody's statement, so whoever feeds a shared graph may: the rule of trust keeps what a citizen said.
     Returns a warning for each person whose record could not be corrected. The old records stay in the history; a
     second call changes nothing.
     """
@@ -112,7 +113,7 @@ async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: 
             valid_at=start,
             expected_version=known.version,
             source=Source.INGESTION,
-        ).with_writer(person.writer)
+        ).with_writer(person.writer._replace(steward=True))
         receipt = (await insertion.apply([command], deps, now))[0]
         if receipt.problem != "conflict":
             return _failure(receipt)

@@ -15,12 +15,12 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion.continuation import Continuation
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats.parsed import Ingestible
+from orchestration.ingestion.formats.parsed import Ingestible, commands_of
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS
-from schemas.commands import Command, Relate, Remember, Retract, Revision, Writer, WriteReceipt
+from schemas.commands import Command, Relate, Remember, Retract, Revision, Unrelate, Writer, WriteReceipt
 from schemas.memory import Source
 from schemas.responses import IngestReport
 from schemas.temporal import END_OF_TIME, Instant
@@ -198,7 +198,9 @@ async def store_names(item: Ingestible, job: Job) -> None:
 
 
 def _written(item: Ingestible, job: Job) -> Iterator[Command]:
-    return (command.with_writer(job.writer) for command in item.commands())
+    service = job.writer._replace(steward=True)  # ends the order that it made, whoever told the turns
+    for command in commands_of(item):
+        yield command.with_writer(service if isinstance(command, Unrelate) and command.inferred else job.writer)
 
 
 class Texts:
@@ -228,17 +230,14 @@ async def _store_names(texts: Texts, job: Job) -> None:
 
 
 async def _decide_names(texts: Texts, deps: Deps) -> list[mentions.Mentions]:
-    """The names of all texts of an item, for each citizen; read as a whole, so that a repeat decides alike."""
+    """The names of all texts of an item, for each graph; read as a whole, so that a repeat decides alike."""
     writings: dict[str, list[mentions.Writing]] = {}
     for command in texts.all():
         writing = mentions.writing_of(command, command.id, command.valid_at)
-        if writing is not None and command.citizen_id is not None:
-            writings.setdefault(command.citizen_id, []).append(writing)
+        if writing is not None:
+            writings.setdefault(mentions.home_of(command), []).append(writing)
     given = mentions.given_names(texts.all()) if writings else {}
-    return [
-        await mentions.decide(citizen_id, written, deps, given.get(citizen_id, ()))
-        for citizen_id, written in writings.items()
-    ]
+    return [await mentions.decide(written, deps, given.get(graph, ())) for graph, written in writings.items()]
 
 
 async def _apply(

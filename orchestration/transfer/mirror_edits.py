@@ -84,9 +84,9 @@ class Edits(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Whose mirror it is, and the moment that it shows: part of the ids of commands."""
+    """The fields that name its graph, and the moment that it shows: part of the ids of commands."""
 
-    citizen_id: str
+    fields: Mapping[str, Any]
     known_at: int
 
 
@@ -196,7 +196,7 @@ def _correction(owner: Owner, found: Found, base: Atom) -> Edit | Refusal:
         reason = f"the heading of {atom.id} is made of its text and name: edit these"
         return Refusal(found.path, f"{found.where}: {reason}")
     fields = {name: _given(name, after) for name, _, after in changes}
-    raw = {"citizen_id": owner.citizen_id, "id": atom.id, "expected_version": base.version, **fields}
+    raw = {**owner.fields, "id": atom.id, "expected_version": base.version, **fields}
     command = _make(Correct, owner, raw)
     if isinstance(command, str):
         return Refusal(found.path, f"{found.where}: {command}")
@@ -244,7 +244,7 @@ def _added(owner: Owner, found: Found) -> Edit | Refusal:
             fields[name] = (own,)
     if not fields.get("name"):
         fields["name"] = snippet(atom.text)
-    raw = {"citizen_id": owner.citizen_id, "description": atom.text, **fields}
+    raw = {**owner.fields, "description": atom.text, **fields}
     command = _make(Remember, owner, raw)
     if isinstance(command, str):
         return Refusal(found.path, f"{found.where}: {command}")
@@ -260,7 +260,7 @@ def _removed(owner: Owner, atom_id: str, written: Written, known: Known) -> Edit
     if known.version != version:
         reason = f"conflict: {atom_id} was removed, but has version {known.version} now, and it was {version}"
         return Refusal(path, f"{path}: {reason}")
-    raw = {"citizen_id": owner.citizen_id, "id": atom_id, "expected_version": version}
+    raw = {**owner.fields, "id": atom_id, "expected_version": version}
     command = _make(Retract, owner, raw)
     if isinstance(command, str):
         return Refusal(path, f"{path}: {command}")

@@ -13,14 +13,17 @@ from functools import cache
 from hashlib import blake2b
 from operator import attrgetter
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import orjson
 
 from orchestration.transfer.mirror_block import render_block
 from orchestration.transfer.mirror_text import Atom, ShownLink, anchor, heading, label, render_atom, snippet
+from schemas.collectives import owner_of
+from schemas.memory import GraphKey, Level, collective_of, graph_fields, level_of
 from schemas.temporal import Instant, to_datetime
+from substrate.graphs.names import graph_name
 from substrate.store.mirrored import KeyRow
 from substrate.text import count_of
 
@@ -35,6 +38,39 @@ _MOST_NAME: Final = 60
 _HASH_BYTES: Final = 4
 _IN_ADDRESSES: Final = "/@~"
 _KEPT: Final = frozenset("-_")
+
+
+class MirrorOf(NamedTuple):
+    """What a mirror shows: the memory of a citizen, or a shared graph."""
+
+    key: GraphKey
+    citizen_id: str | None = None
+
+    @property
+    def graph(self) -> str:
+        """The name of its graph."""
+        return graph_name(self.key, self.citizen_id)
+
+    @property
+    def name(self) -> str:
+        return owner_of(self.key, self.citizen_id)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields by which a command goes to its graph."""
+        return {"citizen_id": self.citizen_id} if self.key == Level.N1 else dict(graph_fields(self.key))
+
+    @property
+    def folder(self) -> str:
+        """Its folder. No id of a citizen begins with `_`, as `_n2`, `_n3` and `_n2.atlas` do."""
+        collective = collective_of(self.key)
+        whose = self.citizen_id or collective
+        shared = "" if self.key == Level.N1 else f"_{level_of(self.key).lower()}{'.' if collective else ''}"
+        return f"{shared}{citizen_folder(whose) if whose else ''}"
+
+    def front(self) -> dict[str, str | None]:
+        """The line of the front matter that names it."""
+        return {"citizen": self.citizen_id} if self.key == Level.N1 else {"graph": self.key}
 
 
 class AtomKey(NamedTuple):
@@ -247,10 +283,10 @@ def is_place(path: str) -> bool:
     return clean and "/" not in name and bucket[0] == "@" and tag[0] == "#" and name.endswith(".md")
 
 
-def render_bundle(plan: Plan, bundle: Bundle, citizen_id: str, atoms: Mapping[str, Atom]) -> bytes:
+def render_bundle(plan: Plan, bundle: Bundle, of: MirrorOf, atoms: Mapping[str, Atom]) -> bytes:
     """The bytes of a file. A memory that is missing from `atoms`, because it was erased meanwhile, is left out."""
     held = [(key, atoms[key.id]) for key in bundle.atoms if key.id in atoms]
-    parts = [render_head(bundle, citizen_id, summary([atom for _, atom in held]))]
+    parts = [render_head(bundle, of, summary([atom for _, atom in held]))]
     for key, atom in held:
         made_tags = {"made_tags": key.made_tags} if key.made_tags else {}
         whole = atom._replace(fields={**atom.fields, **made_tags})
@@ -279,11 +315,11 @@ def summary(atoms: Sequence[Atom]) -> dict[str, object]:
     }
 
 
-def render_head(bundle: Bundle, citizen_id: str, fields: Mapping[str, object]) -> str:
+def render_head(bundle: Bundle, of: MirrorOf, fields: Mapping[str, object]) -> str:
     """Front matter, title and ways to other pages. `fields` are the times and the felt metadata of its atoms."""
     tags = dict.fromkeys(_property_tag(tag) for atom in bundle.atoms for tag in atom.tags)
     front = {
-        "citizen": citizen_id,
+        **of.front(),
         **({} if bundle.bucket is None else {"bucket": bundle.bucket}),
         **({} if bundle.tag is None else {"tag": bundle.tag}),
         "source": bundle.source,
@@ -307,11 +343,11 @@ def _title(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\[]<>`*_#" else char for char in text)
 
 
-def render_index(plan: Plan, citizen_id: str) -> str:
+def render_index(plan: Plan, of: MirrorOf) -> str:
     """The page from which everything is found: buckets, their tags, the files with their times."""
     atoms = [atom for bundle in plan.bundles for atom in bundle.atoms]
-    front = {"citizen": citizen_id, "memories": len(atoms), "files": len(plan.bundles)}
-    parts = [f"---\n{render_block(front)}---\n\n# The memory of {_title(citizen_id)}\n\n"]
+    front = {**of.front(), "memories": len(atoms), "files": len(plan.bundles)}
+    parts = [f"---\n{render_block(front)}---\n\n# The memory of {_title(of.name)}\n\n"]
     parts.append(f"{count_of(len(atoms), 'memory')} in {count_of(len(plan.bundles), 'file')}.\n")
     links = {bundle.path: _link(bundle) for bundle in plan.bundles}
     folder = ""

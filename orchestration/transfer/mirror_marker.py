@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.transfer.mirror_layout import is_place
+from orchestration.transfer.mirror_layout import MirrorOf, is_place
 from schemas.errors import InvalidRequest
+from schemas.memory import GraphKey, Level
 from schemas.temporal import END_OF_TIME, Instant
 
 VERSION: Final = 1
@@ -37,18 +38,23 @@ class FileNote(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """What a mirror shows: one moment of one citizen. `changes_at`: when it changes without any command.
+    """What a mirror shows: one moment of one graph. `changes_at`: when it changes without any command.
 
     `clock`: the last transaction time of the graph then. `memories`, `made_tags`: how many the graph had.
     """
 
-    citizen_id: str
+    citizen_id: str | None
     known_at: Instant
     clock: Instant
     memories: int
     made_tags: int = 0
     changes_at: Instant = END_OF_TIME
     files: Mapping[str, FileNote] = {}
+    graph: GraphKey = Level.N1
+
+    @property
+    def of(self) -> MirrorOf:
+        return MirrorOf(self.graph, self.citizen_id)
 
 
 def digest(content: bytes) -> str:
@@ -77,7 +83,7 @@ def parse_marker(raw: bytes, journal: bytes | None) -> Marker:
             raise ValueError("another version")
         files = {path: _note(note) for path, note in fields.pop("files").items()}
         marker = Marker(files=_with_journal(files, _written(journal or b"")), **fields)
-        if not isinstance(marker.citizen_id, str) or not all(map(_is_time, marker[1:6])):
+        if not marker.of.folder or not all(map(_is_time, marker[1:6])):
             raise ValueError("times")
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRequest("the marker of the mirror is damaged", remedy=REMEDY) from error

@@ -13,16 +13,14 @@ from orchestration.dependencies import Deps
 from orchestration.transfer import mirror_folder
 from orchestration.transfer.mirror_edits import Edit, Edits, Found, Known, Owner, Refusal, Written, decide
 from orchestration.transfer.mirror_folder import Folder
-from orchestration.transfer.mirror_layout import INDEX
+from orchestration.transfer.mirror_layout import INDEX, MirrorOf
 from orchestration.transfer.mirror_marker import Marker
 from orchestration.transfer.mirror_text import NEW, Atom, atom_of, parse_file
 from orchestration.transfer.mirror_writer import read_marker
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
-from schemas.memory import Level
 from schemas.temporal import Instant, Scope
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import mirrored, reader, rows
 
 MEMORIES_A_READ: Final = 100
@@ -38,10 +36,9 @@ class ReadFolder(NamedTuple):
 
 
 class MirrorEdits(NamedTuple):
-    """The edits of one citizen's mirror; `name` is that of its folder."""
+    """The edits of one mirror."""
 
-    citizen_id: str
-    name: str
+    of: MirrorOf
     edits: Edits
 
     @property
@@ -51,34 +48,30 @@ class MirrorEdits(NamedTuple):
         return frozenset(edit.path for edit in self.edits.edits) - refused
 
 
-async def read_edits(
-    directory: Path, deps: Deps, now: Instant, citizen_id: str | None = None
-) -> list[MirrorEdits]:
-    """The edits in a directory of mirrors, of all citizens in it or of one, by the names of their folders.
+async def read_edits(directory: Path, deps: Deps, now: Instant, of: MirrorOf | None = None) -> list[MirrorEdits]:
+    """The edits in a directory of mirrors, in all of them or in one, by the names of their folders.
 
-    Raises InvalidRequest for a directory that is no mirror, NotFound for a citizen without one.
+    Raises InvalidRequest for a directory that is no mirror, NotFound where there is none of this graph.
     """
     read = await asyncio.to_thread(_read_folders, directory)
-    chosen = {name: each for name, each in read.items() if citizen_id in (None, each.marker.citizen_id)}
-    if citizen_id is not None and not chosen:
-        raise NotFound(f"there is no mirror of {citizen_id} in {directory}")
-    return [
-        MirrorEdits(each.marker.citizen_id, name, await _decide(each, deps, now)) for name, each in chosen.items()
-    ]
+    chosen = [each for each in read if of in (None, each.marker.of)]
+    if of is not None and not chosen:
+        raise NotFound(f"there is no mirror of {of.name} in {directory}")
+    return [MirrorEdits(each.marker.of, await _decide(each, deps, now)) for each in chosen]
 
 
-def _read_folders(directory: Path) -> dict[str, ReadFolder]:
-    read: dict[str, ReadFolder] = {}
+def _read_folders(directory: Path) -> list[ReadFolder]:
+    read: list[ReadFolder] = []
     with mirror_folder.open_root(directory, write=False) as root:
         for name in sorted(root.names()):
             if not name.startswith(".") and root.is_folder(name):
                 with root.open(name) as folder:
-                    read[name] = read_folder(folder)
+                    read.append(read_folder(folder))
     return read
 
 
 def read_folder(folder: Folder) -> ReadFolder:
-    """Read the files of one citizen's mirror. Only those that differ from what was written are parsed."""
+    """Read the files of one mirror. Only those that differ from what was written are parsed."""
     marker = read_marker(folder)
     found: list[Found] = []
     refusals: list[Refusal] = []
@@ -124,15 +117,15 @@ def _missing(
 
 
 async def _decide(read: ReadFolder, deps: Deps, now: Instant) -> Edits:
-    citizen_id = read.marker.citizen_id
+    of = read.marker.of
     wanted = {each.section.atom.id: each.section.atom.version for each in read.found if not each.section.faults}
     wanted |= {atom_id: written.version for atom_id, written in read.missing.items()}
     wanted.pop(NEW, None)
-    graph = deps.graph(graph_name(Level.N1, citizen_id))
+    graph = deps.graph(of.graph)
     if wanted and not await deps.graphs.for_reading(graph.name):
-        raise NotFound(f"nothing was remembered for {citizen_id} yet", remedy="Its mirror outlived it.")
+        raise NotFound(f"nothing was remembered for {of.name} yet", remedy="Its mirror outlived it.")
     known = await _read_known(graph, wanted, now) if wanted else {}
-    edits, refusals = decide(Owner(citizen_id, read.marker.known_at), read.found, read.missing, known)
+    edits, refusals = decide(Owner(of.fields, read.marker.known_at), read.found, read.missing, known)
     return Edits(edits, (*read.refusals, *refusals))
 
 

@@ -1,4 +1,4 @@
-"""Writes the mirror of a citizen: its memories as Markdown files (001, Mirror 2.0), whole or only what changed.
+"""Writes the mirror of a graph: its memories as Markdown files (001, Mirror 2.0), whole or only what changed.
 
 A mirror shows one moment: all reads see the same scope. Only ids, labels and places are held in memory, and the
 whole records of one file at a time. Files that a person edited stay as they are until the edits are applied or
@@ -24,8 +24,8 @@ from orchestration.transfer.mirror_layout import (
     INDEX,
     Bundle,
     LinkKey,
+    MirrorOf,
     Plan,
-    citizen_folder,
     key_of,
     make_plan,
     render_bundle,
@@ -34,11 +34,9 @@ from orchestration.transfer.mirror_layout import (
 from orchestration.transfer.mirror_marker import FileNote, Marker, digest, dump_marker, dump_written, parse_marker
 from orchestration.transfer.mirror_text import atom_of
 from schemas.errors import Conflict, NotFound
-from schemas.memory import Level
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import archive, mirrored, records, rows
 from substrate.text import count_of
 
@@ -60,7 +58,7 @@ async def no_rest() -> None:
 class MirrorReport(NamedTuple):
     """What a run wrote. `held_back`: files that a person edited, and that therefore stayed as they are."""
 
-    citizen_id: str
+    name: str
     memories: int
     files: int
     written: int
@@ -69,9 +67,9 @@ class MirrorReport(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What a mirror shows of a citizen at one moment. `marker`: without its files."""
+    """What a mirror shows `of` a graph at one moment. `marker`: without its files."""
 
-    citizen_id: str
+    of: MirrorOf
     graph: Graph
     scope: Scope
     plan: Plan
@@ -97,15 +95,14 @@ class Snapshot(NamedTuple):
 
     def _render_records(self, bundles: Sequence[Bundle], found: Sequence[Row]) -> list[tuple[Bundle, bytes]]:
         atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
-        return [(bundle, render_bundle(self.plan, bundle, self.citizen_id, atoms)) for bundle in bundles]
+        return [(bundle, render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
 
 
-async def take_snapshot(citizen_id: str, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
-    """What the citizen's mirror shows now. Raises NotFound for one of whom nothing is stored."""
-    name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {citizen_id} yet")
-    graph = deps.graph(name)
+async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
+    """What its mirror shows now. Raises NotFound where nothing is stored."""
+    if not await deps.graphs.for_reading(of.graph):
+        raise NotFound(f"nothing was remembered for {of.name} yet")
+    graph = deps.graph(of.graph)
     memories, made_count = await _counts(graph)
     clock = await records.read_clock(graph, now)
     scope = Scope.at(now, max(now, clock))
@@ -117,8 +114,8 @@ async def take_snapshot(citizen_id: str, deps: Deps, now: Instant, rest: Rest = 
     links = [LinkKey(*row) async for row in mirrored.read_link_ends(graph, scope, rest)]
     changes_at = await mirrored.next_change(graph, now, rest)
     plan = await asyncio.to_thread(make_plan, keys, links)
-    marker = Marker(citizen_id, scope.known.start, clock, memories, made_count, changes_at)
-    return Snapshot(citizen_id, graph, scope, plan, marker)
+    marker = Marker(of.citizen_id, scope.known.start, clock, memories, made_count, changes_at, graph=of.key)
+    return Snapshot(of, graph, scope, plan, marker)
 
 
 async def _counts(graph: Graph) -> tuple[int, int]:
@@ -133,7 +130,7 @@ async def write_mirror(snapshot: Snapshot, directory: Path, *, discard: bool = F
     Raises Conflict when a person edited the former one and `discard` is not set; InvalidRequest when the
     directory is not ours or cannot be written. What was there is whole then.
     """
-    name = citizen_folder(snapshot.citizen_id)
+    name = snapshot.of.folder
     with mirror_folder.open_root(directory, create=True) as root:
         await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
         if name in set(root.names()):
@@ -147,7 +144,7 @@ async def write_mirror(snapshot: Snapshot, directory: Path, *, discard: bool = F
             if draft in set(root.names()):
                 with suppress(Exception):
                     root.remove_tree(draft)
-    return MirrorReport(snapshot.citizen_id, _count(snapshot), len(files), len(files), 0)
+    return MirrorReport(snapshot.of.name, _count(snapshot), len(files), len(files), 0)
 
 
 def _count(snapshot: Snapshot) -> int:
@@ -175,7 +172,7 @@ async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote
 
     async for rendered in snapshot.render(snapshot.plan.bundles):
         await asyncio.to_thread(write, rendered)
-    index = render_index(snapshot.plan, snapshot.citizen_id).encode()
+    index = render_index(snapshot.plan, snapshot.of).encode()
     files[INDEX] = FileNote("", digest(index))
     folder.write(INDEX, index)
     folder.write(MARKER, dump_marker(snapshot.marker._replace(files=files)))
@@ -211,11 +208,11 @@ def edited_files(folder: Folder, marker: Marker) -> list[str]:
 async def update_mirror(
     snapshot: Snapshot, directory: Path, rest: Rest = no_rest, *, discard: Iterable[str] = (), erased: bool = False
 ) -> MirrorReport:
-    """Write only what changed since the mirror was written. A citizen without a mirror gets a whole one.
+    """Write only what changed since the mirror was written. Where there is none it is written whole.
 
     Edited files are held back unless `discard` names them, or something was `erased`. Raises as `write_mirror`.
     """
-    name = citizen_folder(snapshot.citizen_id)
+    name = snapshot.of.folder
     with mirror_folder.open_root(directory, create=True) as root:
         await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
         if name in set(root.names()):
@@ -247,14 +244,14 @@ class _Update:
                 self._files[bundle.path] = note_of(plan, bundle, content)
                 await self._rest()
         removed = await asyncio.to_thread(self._remove_others)
-        index = render_index(plan, self._snapshot.citizen_id).encode()
+        index = render_index(plan, self._snapshot.of).encode()
         if self._folder.read(INDEX) != index:
             self._write(INDEX, index)
         self._files[INDEX] = FileNote("", digest(index))
         self._close()
         held_back = tuple(sorted(self._held_back))
         return MirrorReport(
-            self._snapshot.citizen_id, _count(self._snapshot), len(self._files), self._written, removed, held_back
+            self._snapshot.of.name, _count(self._snapshot), len(self._files), self._written, removed, held_back
         )
 
     def _changed(self, plan: Plan) -> list[Bundle]:
@@ -307,20 +304,19 @@ class _Update:
         self._folder.remove(JOURNAL)
 
 
-async def erase_from_mirror(citizen_id: str, deps: Deps, directory: Path, now: Instant) -> None:
-    """Take out of a citizen's mirror what the store no longer holds, also from files that somebody edited.
+async def erase_from_mirror(of: MirrorOf, deps: Deps, directory: Path, now: Instant) -> None:
+    """Take out of a mirror what the store no longer holds, also from files that somebody edited.
 
     Raises InvalidRequest when the mirror cannot be written, MirrorBusy when another process writes to it for half
     a minute: it then still holds what was erased.
     """
-    name = citizen_folder(citizen_id)
     give_up = time.monotonic() + WRITER_S
     while True:
         try:
             try:
-                snapshot = await take_snapshot(citizen_id, deps, now)
+                snapshot = await take_snapshot(of, deps, now)
             except NotFound:
-                return await asyncio.to_thread(_remove_folder, directory, name)
+                return await asyncio.to_thread(_remove_folder, directory, of.folder)
             await update_mirror(snapshot, directory, erased=True)
             return None
         except MirrorBusy:
@@ -341,13 +337,13 @@ def _remove_folder(directory: Path, name: str) -> None:
 
 async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:
     """The whole mirror as the blocks of a tar file; one file of it is in memory at a time."""
-    folder = citizen_folder(snapshot.citizen_id)
+    folder = snapshot.of.folder
     files: dict[str, FileNote] = {}
     async for rendered in snapshot.render(snapshot.plan.bundles):
         for bundle, content in rendered:
             files[bundle.path] = note_of(snapshot.plan, bundle, content)
             yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
-    index = render_index(snapshot.plan, snapshot.citizen_id).encode()
+    index = render_index(snapshot.plan, snapshot.of).encode()
     files[INDEX] = FileNote("", digest(index))
     marker = dump_marker(snapshot.marker._replace(files=files))
     beside: Mapping[str, bytes] = {
@@ -369,13 +365,13 @@ def _member(path: str, content: bytes, at: Instant) -> bytes:
     return member.getvalue()
 
 
-async def is_in_step(citizen_id: str, deps: Deps, directory: Path, now: Instant) -> bool:
-    """True when nothing was written to the citizen's graph since its mirror was, and nothing began or ended."""
-    graph = deps.graph(graph_name(Level.N1, citizen_id))
+async def is_in_step(of: MirrorOf, deps: Deps, directory: Path, now: Instant) -> bool:
+    """True when nothing was written to the graph since its mirror was, and nothing began or ended."""
+    graph = deps.graph(of.graph)
     with mirror_folder.open_root(directory, create=True, write=False) as root:
-        if citizen_folder(citizen_id) not in set(root.names()):
+        if of.folder not in set(root.names()):
             return False
-        with root.open(citizen_folder(citizen_id)) as folder:
+        with root.open(of.folder) as folder:
             marker = read_marker(folder)
     clock = await records.read_clock(graph, now)
     counts = await _counts(graph)

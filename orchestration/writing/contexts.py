@@ -192,7 +192,7 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     context = sent.context
     names = tuple(node.name for node in context.nodes if node.name is not None)
     writing = Writing(sent.command, sent.context_id, context.description, context.valid_at, names, own=own)
-    found = await mentions.decide(context.citizen_id, [writing], deps)
+    found = await mentions.decide([writing], deps)
     named = found.commands([writing])
     made = {command.id for command in named if isinstance(command, Remember)}
     nodes = [_written_node(node.name, node.id, found, made) for node in context.nodes]

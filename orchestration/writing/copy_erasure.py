@@ -50,7 +50,7 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     """
     if isinstance(command, EraseCollective):
         return await erasure.erase(command, deps, now, directory)
-    if isinstance(command, EraseMemory) and command.with_copies:
+    if isinstance(command, EraseMemory | EraseEpisode) and command.with_copies:
         await erasure.check_authors(command, deps)
     found = [copy async for copy in _copies_of(command, deps)]
     erased = await _erase_copies(found, _eraser(command), deps, now) if command.with_copies else set()
@@ -81,7 +81,7 @@ def _of_copies_alone(command: EraseMemory, now: Instant) -> ErasureReport:
 
 def _eraser(command: EraseMemory | EraseEpisode | EraseCitizen) -> Writer:
     """Who erases the copies: on N1 the citizen itself, who is their author."""
-    if isinstance(command, EraseMemory) and command.level is not Level.N1:
+    if isinstance(command, EraseMemory | EraseEpisode) and command.level is not Level.N1:
         return command.writer
     return Writer(author=command.citizen_id, steward=False)
 

@@ -17,6 +17,7 @@ from orchestration.dependencies import AfterErasure, Deps
 from orchestration.identifiers import identifier
 from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
+from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Removed
 from schemas.errors import Conflict, NotAuthor, NotFound
 from schemas.memory import GraphKey, Level, graph_fields, graph_key
@@ -62,7 +63,7 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     answer or cannot rewrite its log, and InvalidRequest when a mirror cannot be rewritten; what was removed before
     the failure stays removed.
     """
-    if isinstance(command, EraseMemory):
+    if isinstance(command, EraseMemory | EraseEpisode):
         await check_authors(command, deps)
     command_id = command.command_id or uuid4().hex
     key = erased_graph(command)
@@ -100,7 +101,7 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
 
 def erased_graph(command: Erase) -> GraphKey:
     """The graph from which the command erases, or which it erases."""
-    if isinstance(command, EraseMemory):
+    if isinstance(command, EraseMemory | EraseEpisode):
         return command.graph_key
     return graph_key(Level.N2, command.collective) if isinstance(command, EraseCollective) else Level.N1
 
@@ -197,21 +198,23 @@ def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running
     if isinstance(command, EraseMemory):
         raise NotFound(f"there is no memory {command.id} in {command.graph_key}")
     if isinstance(command, EraseEpisode):
-        raise NotFound(f"citizen {command.citizen_id} has no episode {command.episode_id}")
+        whose = f"citizen {command.citizen_id}" if command.level is Level.N1 else owner_of(command.graph_key, None)
+        raise NotFound(f"{whose} has no episode {command.episode_id}")
     if isinstance(command, EraseCollective):
         raise NotFound(f"nothing was remembered for collective {command.collective} yet")
     raise NotFound(f"nothing was remembered for {command.citizen_id} yet")
 
 
-async def check_authors(command: EraseMemory, deps: Deps) -> None:
-    """Raises NotAuthor for a shared memory that the sender may not erase."""
+async def check_authors(command: EraseMemory | EraseEpisode, deps: Deps) -> None:
+    """Raises NotAuthor for a shared memory or episode that the sender may not erase."""
     graph = Graph(deps.connection, graph_name(command.graph_key, command.citizen_id))
-    if command.level is Level.N1 or not await _exists(_target(command, graph.name), deps.connection):
+    target = _target(command, graph.name)
+    if command.level is Level.N1 or not await _exists(target, deps.connection):
         return
-    authors = await erasure.authors(graph, command.id)
+    authors = await erasure.authors(graph, target.id, of_episode=target.kind == "episode")
     if not authorship.may_erase_as(command.writer, authors, command.level):
         other = next((author for author in authors if author != command.writer.author), None)
-        raise NotAuthor(authorship.author_fault(command.id, other, command.writer))
+        raise NotAuthor(authorship.author_fault(target.id, other, command.writer))
 
 
 def _target(command: Erase, graph: str) -> ErasureTarget:

@@ -1,8 +1,8 @@
 """Makes memories of the names in new texts, and links each text with what it mentions.
 
-Only in the graph of one citizen, and only what the citizen or another human wrote. What was made is named in the
-`unset` of the memory and of the link. A name that the graph knows is reused, whoever made it. Sent again, the same
-texts make the same memories and links, so nothing is stored twice.
+Only what the citizen or another human wrote is read; in a shared graph "I" is nobody's self. What was made
+is named in the `unset` of the memory and of the link. A name that the graph knows is reused, whoever made it. Sent
+again, the same texts make the same memories and links, so nothing is stored twice.
 """
 
 from __future__ import annotations
@@ -22,9 +22,18 @@ from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.context_commands import CONTEXT, TELLING, TO_REMEMBER
 from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
-from schemas.commands import Command, Correct, Relate, Remember, Retract, Revision, Supersede, Unrelate
-from schemas.commands.base import WriteReceipt
-from schemas.memory import Level, ResolutionState, Source
+from schemas.commands import (
+    Command,
+    Correct,
+    Relate,
+    Remember,
+    Retract,
+    Revision,
+    Supersede,
+    Unrelate,
+    WriteReceipt,
+)
+from schemas.memory import Level, ResolutionState, Source, graph_fields
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -70,7 +79,7 @@ class Writing:
 async def new_writings(
     commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps
 ) -> dict[str, list[Writing]]:
-    """The new texts of some commands that were applied, by citizen. Raises as `Graph.read`."""
+    """The new texts of some commands that were applied, by the name of their graph. Raises as `Graph.read`."""
     found: dict[str, list[Writing]] = {}
     for command, receipt in zip(commands, receipts, strict=True):
         if receipt.status == "refused" or receipt.recognised is not None or receipt.id is None:
@@ -81,14 +90,14 @@ async def new_writings(
             writing = await _revised(command, receipt, deps)
         else:
             continue
-        if writing is not None and command.citizen_id is not None:
-            found.setdefault(command.citizen_id, []).append(writing)
+        if writing is not None:
+            found.setdefault(home_of(command), []).append(writing)
     return found
 
 
 def writing_of(command: Command, memory_id: str | None, time: datetime | None) -> Writing | None:
     """The text of a new memory; None for a command that writes none, or where no names are read."""
-    if not isinstance(command, Remember) or command.level is not Level.N1 or memory_id is None:
+    if not isinstance(command, Remember) or memory_id is None:
         return None
     if command.node_type in _NEVER_READ and not command.about:
         return None
@@ -106,9 +115,7 @@ def is_own(source: str, speaker: str | None) -> bool:
 
 async def _revised(command: Revision | Retract, receipt: WriteReceipt, deps: Deps) -> Writing | None:
     """The new text of a memory, none of a retracted one, with the links that the service made of that before."""
-    if command.level is not Level.N1:
-        return None
-    graph = _graph(str(command.citizen_id), deps)
+    graph = deps.graph(home_of(command))
     written = await naming.read_writer(graph, command.id)
     if written is None or written.node_type in _NEVER_READ or not is_own(written.source, written.speaker):
         return None
@@ -120,26 +127,28 @@ async def _revised(command: Revision | Retract, receipt: WriteReceipt, deps: Dep
     return Writing(command, command.id, text, receipt.valid_at, ended=ended, speaker=written.speaker)
 
 
-def _graph(citizen_id: str, deps: Deps) -> Graph:
-    return deps.graph(graph_name(Level.N1, citizen_id))
+def home_of(command: Command) -> str:
+    """The name of the graph of a command."""
+    return graph_name(command.graph_key, command.citizen_id)
 
 
-def given_names(commands: Iterable[Command]) -> dict[str | None, list[Named]]:
-    """The people, places and things that some commands are about to store, by citizen."""
-    found: dict[str | None, list[Named]] = {}
+def given_names(commands: Iterable[Command]) -> dict[str, list[Named]]:
+    """The people, places and things that some commands are about to store, by the name of their graph."""
+    found: dict[str, list[Named]] = {}
     for command in commands:
         if isinstance(command, Remember) and command.node_type in KINDS and command.id is not None:
             entry = Named(command.id, command.name, command.node_type, command.aliases)
-            found.setdefault(command.citizen_id, []).append(entry)
+            found.setdefault(home_of(command), []).append(entry)
     return found
 
 
-async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = ()) -> Mentions:
-    """Decide the names of the texts of one citizen, all together. Raises as `Graph.read`.
+async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = ()) -> Mentions:
+    """Decide the names of some texts of one graph, all together. Raises as `Graph.read`.
 
     `given`: what will be stored under a name together with the texts.
     """
-    graph = _graph(citizen_id, deps)
+    like = texts[0].command
+    graph = deps.graph(home_of(like))
     named_texts = [writing.named_text() for writing in texts]
     known: dict[str, naming.NamedRecord] = {}
     uses: list[naming.NameUse] = []
@@ -158,7 +167,8 @@ async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps, given: S
     earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
     types = await naming.read_types(graph, list(known)) if known else ()
-    return Mentions(citizen_id, book, known, uses, types)
+    place = {"citizen_id": like.citizen_id} if like.level is Level.N1 else graph_fields(like.graph_key)
+    return Mentions(graph.name, place, book, known, uses, types)
 
 
 async def _off_loop[Result](texts: Sequence[Writing], work: Any, *values: Any) -> Any:
@@ -199,12 +209,13 @@ async def _earlier_uses(
 
 @dataclass(slots=True)
 class Mentions:
-    """What is to be made of the names of some texts. `known`: named memories of the graph, by id.
+    """What is to be made of the names of some texts of a graph, which `place` names in a command.
 
-    `types`: of links between names, beside those of the languages.
+    `known`: named memories of the graph, by id. `types`: of links between names, beside those of the languages.
     """
 
-    citizen_id: str
+    graph: str
+    place: Mapping[str, Any]
     book: NameBook
     known: Mapping[str, naming.NamedRecord]
     earlier: Sequence[naming.NameUse] = ()
@@ -213,11 +224,11 @@ class Mentions:
     _given: set[str] = field(default_factory=set)
 
     def commands_of(self, chunk: Sequence[Command]) -> list[Command]:
-        """What is to be stored for the texts among some commands of this citizen that were applied."""
+        """What is to be stored for the texts among some commands for this graph that were applied."""
         found = (
             writing_of(command, getattr(command, "id", None), getattr(command, "valid_at", None))
             for command in chunk
-            if command.citizen_id == self.citizen_id
+            if home_of(command) == self.graph
         )
         texts = [writing for writing in found if writing is not None]
         return self.commands(texts) if texts else []
@@ -247,7 +258,7 @@ class Mentions:
         for entry in mentioned:
             if entry.id not in given:
                 yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
-        if writing.own and states_something(writing.text, self.book.language):
+        if "citizen_id" in self.place and writing.own and states_something(writing.text, self.book.language):
             yield self.link_to(writing, SELF_ID).assuming(*_MADE_OF_LINK)
         if (mentioned or writing.about) and getattr(writing.command, "node_type", None) != CONTEXT:
             for deed in self.read_deeds(writing):
@@ -256,7 +267,8 @@ class Mentions:
     def read_deeds(self, writing: Writing) -> list[Deed]:
         """What a text tells that one did to another of those that it mentions, its speaker among them."""
         speaker = (writing.speaker or "").strip()
-        is_self = not speaker or speaker.lower() in ASKING or speaker == self.citizen_id
+        own = self.place.get("citizen_id")  # in a shared graph "I" is nobody's self
+        is_self = own is not None and (not speaker or speaker.lower() in ASKING or speaker == own)
         one = self.book.get(speaker) or (Named(SELF_ID, "", SELF_TYPE) if is_self else Named("", "", ""))
         deeds = self.book.deeds(writing.named_text(), writing.about, End(one.id, one.kind), self.types)
         return [deed for deed in deeds if deed.source and deed.target]
@@ -283,7 +295,7 @@ class Mentions:
         command = writing.command
         return (
             Relate(
-                citizen_id=self.citizen_id,
+                **self.place,
                 source_id=writing.memory_id,
                 target_id=target_id,
                 relation_type=_MENTIONS,
@@ -307,7 +319,7 @@ class Mentions:
         like = texts[0].command
         aliases = tuple(dict.fromkeys((*entry.aliases, *entry.new_aliases)))
         memory = Remember(
-            citizen_id=self.citizen_id,
+            **self.place,
             id=entry.id,
             name=entry.name,
             node_type=entry.kind,
@@ -320,7 +332,7 @@ class Mentions:
 
     def _self(self, texts: Sequence[Writing]) -> Named:
         since = min((writing.time for writing in texts if writing.time is not None), default=None)
-        return Named(SELF_ID, self.citizen_id, SELF_TYPE, made=True, since=since)
+        return Named(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
 
     def _changes(self, targets: Iterable[str], texts: Sequence[Writing]) -> Iterator[Command]:
         """New aliases of known memories, and an earlier start of those that are mentioned before they begin."""
@@ -338,8 +350,9 @@ class Mentions:
                 fields["valid_at"] = entry.since
             if fields:
                 self._stored.add(memory_id)
-                change = Correct(citizen_id=self.citizen_id, id=memory_id, source=like.source, **fields)
-                yield change.with_writer(like.writer)
+                change = Correct(**self.place, id=memory_id, source=like.source, **fields)
+                steward = memory.made or like.writer.steward  # nobody's word is what the service made
+                yield change.with_writer(like.writer._replace(steward=steward))
 
     def _earlier_links(self, texts: Sequence[Writing]) -> Iterator[Relate]:
         """The links of the earlier texts that used a name before it became a memory."""
@@ -357,5 +370,5 @@ class Mentions:
                 if link_id not in said:
                     changed = writing.time and isinstance(writing.command, Supersede | Retract)
                     when = {"effective_at": writing.time} if changed else {}
-                    ended = Unrelate(citizen_id=self.citizen_id, id=link_id, source=writing.command.source, **when)
+                    ended = Unrelate(**self.place, id=link_id, source=writing.command.source, **when)
                     yield ended.with_writer(writing.command.writer)

@@ -23,11 +23,9 @@ class EraseMemory(Command):
     with_copies: WithCopies = False
 
 
-class EraseEpisode(Request):
+class EraseEpisode(Command):
     """Remove one conversation: its memories, its links, and the people that only it mentions."""
 
-    command_id: Identifier | None = None
-    citizen_id: CitizenId
     episode_id: Identifier
     with_copies: WithCopies = False
 

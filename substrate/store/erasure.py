@@ -44,10 +44,13 @@ _THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "
 
 PRESENT: Final = Query("erase_present", f"{_THOSE} RETURN n.id")
 
-AUTHORS: Final = Query(
-    "erase_authors",
-    f"{_THOSE} OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WITH n, collect(p) AS past "
-    "UNWIND ([n] + past) AS record RETURN DISTINCT record.author",
+_AUTHORS: Final = (
+    "OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WITH n, collect(p) AS past "
+    "UNWIND ([n] + past) AS record RETURN DISTINCT record.author"
+)
+AUTHORS: Final = Query("erase_authors", f"{_THOSE} {_AUTHORS}")
+AUTHORS_OF_EPISODE: Final = Query(
+    "erase_authors_of_episode", f"MATCH (n:ConsciousnessNode) WHERE n.episode_id IN $ids WITH n {_AUTHORS}"
 )
 
 LINKS_OF: Final = Query(
@@ -190,9 +193,10 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
 
 
-async def authors(graph: Graph, memory_id: str) -> set[str | None]:
-    """Return the authors of all records of a memory, past ones too; None for records without one."""
-    return {author for [author] in await graph.read(AUTHORS, ids=[memory_id])}
+async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
+    """Return the authors of all records of a memory or an episode, past ones too; None for those without one."""
+    query = AUTHORS_OF_EPISODE if of_episode else AUTHORS
+    return {author for [author] in await graph.read(query, ids=[target_id])}
 
 
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:

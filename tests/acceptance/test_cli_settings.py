@@ -41,3 +41,41 @@ def test_a_directory_that_is_named_is_used_whatever_server_is_configured(
     with pytest.raises(SystemExit) as end:
         program.main(["--data", str(tmp_path), "doctor"])
     assert end.value.code == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("remember", "x", "-c", "ada"),
+        ("ask", "x", "-c", "ada"),
+        ("keys", "create", "agent", "--scope", "citizen:ada:*"),
+        ("hear", "chat", "Ada", "Hello.", "-c", "ada"),
+        ("ingest", __file__, "-c", "ada", "-f", "text"),
+        ("erase", "-c", "ada", "--yes"),
+        ("restore", __file__),
+        ("doctor",),
+    ],
+)
+def test_a_command_that_opens_a_store_is_refused_where_a_service_is_named(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SUBSTRATE_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SUBSTRATE_DATA", str(tmp_path / "data"))
+    with pytest.raises(SystemExit) as end:
+        program.main(list(words))
+    said = " ".join(capsys.readouterr().err.split())
+    assert end.value.code == 2
+    assert f"http://127.0.0.1:9, and `substrate {words[0]}" in said
+    assert "--data DIR" in said
+    assert "unset SUBSTRATE_BASE_URL" in said
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_directory_that_is_named_is_used_although_a_service_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SUBSTRATE_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+    with pytest.raises(SystemExit) as end:
+        program.main(["--data", str(tmp_path / "data"), "remember", "x", "-c", "ada"])
+    assert end.value.code == 0, capsys.readouterr().err

@@ -28,6 +28,8 @@ curl() {
 }
 """
 """The README calls a service that was started with `--open` on the usual port; the one of the test needs a key."""
+BESIDE_THE_SERVICE = 'substrate() { env -u SUBSTRATE_BASE_URL substrate "$@"; }'
+"""A reader calls the command where no service is named: it opens the store itself, which the service serves."""
 NOTHING_YET = "#"
 
 
@@ -52,7 +54,7 @@ class Reader:
         return self.shell(block.text) if block.language == "bash" else self.python(block.text)
 
     def shell(self, text: str) -> str:
-        script = f"source {self.exported}\n{text}\nexport -p > {self.exported}"
+        script = f"source {self.exported}\n{BESIDE_THE_SERVICE}\n{text}\nexport -p > {self.exported}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=self.home,

@@ -159,3 +159,13 @@ async def test_the_other_tools_need_the_same_rights_as_over_rest(tmp_path: Path)
             assert quoted.structured_content["type"] == "/problems/not-trusted"
     finally:
         service.stop()
+
+
+async def test_a_message_is_heard_in_a_shared_graph_once_by_its_author(tmp_path: Path) -> None:
+    said = {"conversation": "launch", "speaker": "Kai", "text": "The pump is in.", "collective": "atlas"}
+    async with Client(stdio_client(program(tmp_path / "data", "--tools", "hear"))) as client:
+        assert (await called(client, "hear", **said, message_id="m1")).structured_content["status"] == "stored"
+        assert (await called(client, "hear", **said, message_id="m1")).structured_content["status"] == "duplicate"
+        refused = await client.call_tool("hear", {**said, "level": "N3"})
+        assert refused.is_error
+        assert "a collective is on level N2" in text_of(refused)

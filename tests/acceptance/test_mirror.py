@@ -125,3 +125,36 @@ def test_a_directory_that_is_not_ours_is_refused_in_one_line(substrate: Command,
     said = substrate("mirror", str(tmp_path))
     assert (said.code, said.err.count("\n"), "it is no mirror" in said.err) == (2, 1, True)
     assert (tmp_path / "letter").read_text() == "dear"
+
+
+def test_the_command_line_feeds_shared_graphs_mirrors_them_and_takes_edits_back(
+    substrate: Command, tmp_path: Path
+) -> None:
+    shared = ("-c", "ada", "--collective", "atlas")
+    note, chat, target = tmp_path / "pump.md", tmp_path / "chat.jsonl", tmp_path / "mirror"
+    note.write_text("# Pump\n\nThe pump needs two people.\n", **HAND)
+    chat.write_text('{"role": "user", "content": "Hello."}\n', **HAND)
+    for words in (
+        ("ingest", str(note), *shared),
+        ("ingest", str(chat), "--level", "N3"),
+        ("hear", "launch", "Kai", "The pump is in.", *shared),
+        ("remember", "The valve is old.", "--level", "N2", "-c", "ada"),
+    ):
+        assert substrate(*words).code == 0, words
+    assert "stored 0" in substrate("ingest", str(note), *shared).out
+    assert substrate("mirror", str(target)).code == 0
+    assert {path.name for path in target.iterdir() if path.is_dir()} == {"_n2", "_n2.atlas", "_n3"}
+    assert "author: ada" in page(target / "_n2", "The valve is old.").read_text(**HAND)
+    turn = page(target / "_n2.atlas", "The pump is in.").read_text(**HAND)
+    assert ("speaker: Kai" in turn, "author: ada" in turn, 'graph: "N2:atlas"' in turn) == (True, True, True)
+    edited = page(target / "_n2.atlas", "needs two people")
+    edited.write_text(edited.read_text(**HAND).replace("two people", "three people"), **HAND)
+    applied = substrate("mirror", "--apply", str(target), "--yes", "--collective", "atlas")
+    assert (applied.code, "collective atlas: 1 applied" in applied.out) == (0, True), applied.err
+    assert "three people" in page(target / "_n2.atlas", "three people").read_text(**HAND)
+    erased = substrate("erase", "--episode", "launch", "--collective", "atlas", "--yes")
+    assert erased.code == 0, erased.err
+    assert substrate("mirror", str(target)).code == 0
+    assert not list((target / "_n2.atlas").rglob("launch*"))
+    wrong = substrate("ingest", str(note), "--level", "N3", "--collective", "atlas")
+    assert (wrong.code, "--collective is on --level N2" in wrong.err) == (2, True), wrong.err

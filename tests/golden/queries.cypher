@@ -1752,6 +1752,16 @@ WITH n, collect(p) AS past
 UNWIND ([n] + past) AS record
 RETURN DISTINCT record.author;
 
+// erase_authors_of_episode
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.episode_id IN $ids
+WITH n
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, collect(p) AS past
+UNWIND ([n] + past) AS record
+RETURN DISTINCT record.author;
+
 // erase_bare
 MATCH (g:Tag)
 WHERE indegree(g, ['TAGGED', 'MADE_TAG']) = 0

@@ -8,12 +8,16 @@ import orjson
 import pytest
 
 from orchestration.dependencies import Deps
+from orchestration.identifiers import link_name
 from orchestration.ingestion.facts import store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.pipeline import ingest
+from schemas.commands import Writer
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
-from schemas.memory import ConsciousnessRelationship, Source
+from schemas.memory import ConsciousnessRelationship, Level, Source, graph_key
+from substrate.graphs.names import graph_name
+from substrate.store import reader, rows
 from tests.integration.store import NOW, carried, links, relate, remember, send
 from tests.scripted_model import ANSWERED, SENT, ScriptedModel, document
 
@@ -195,3 +199,16 @@ async def test_a_long_conversation_is_asked_about_in_parts_until_the_model_fails
 async def test_without_a_model_facts_are_refused(deps: Deps, fresh_citizen: str) -> None:
     with pytest.raises(InvalidRequest, match="none is configured"):
         await store_facts(talk(fresh_citizen), deps, NOW)
+
+
+async def test_facts_of_a_shared_conversation_stay_in_its_graph_and_have_its_author(
+    asking: Deps, scripted: ScriptedModel, fresh_citizen: str
+) -> None:
+    keyed(scripted, PORTO)
+    graph, writer = graph_key(Level.N2, fresh_citizen), Writer(author="kai", steward=False)
+    shared = talk(fresh_citizen).into(graph)
+    await ingest(shared, asking, NOW, writer=writer)
+    assert (await store_facts(shared, asking, NOW, writer)).links == (IN_PORTO,)
+    [row] = await reader.link_history(asking.graph(graph_name(graph, None)), link_name(IN_PORTO))
+    assert rows.link_record(row, graph).author == "kai"
+    assert not await asking.graphs.for_reading(graph_name(Level.N1, fresh_citizen))

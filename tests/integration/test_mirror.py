@@ -16,6 +16,7 @@ from api.runtime.runtime import Runtime, open_runtime
 from orchestration.insertion import apply
 from orchestration.transfer.mirror_edits import Edits
 from orchestration.transfer.mirror_folder import MARKER
+from orchestration.transfer.mirror_layout import MirrorOf
 from orchestration.transfer.mirror_marker import dump_written
 from orchestration.transfer.mirror_reader import apply_edits, read_edits
 from orchestration.transfer.mirror_writer import (
@@ -65,12 +66,12 @@ async def send(own: Runtime, *commands: Command) -> None:
 
 async def write(own: Runtime, citizen: str, directory: Path, *, discard: bool = False) -> MirrorReport:
     return await write_mirror(
-        await take_snapshot(citizen, own.deps, await own.moment()), directory, discard=discard
+        await take_snapshot(MirrorOf(Level.N1, citizen), own.deps, await own.moment()), directory, discard=discard
     )
 
 
 async def update(own: Runtime, citizen: str, directory: Path, discard: Sequence[str] = ()) -> MirrorReport:
-    snapshot = await take_snapshot(citizen, own.deps, await own.moment())
+    snapshot = await take_snapshot(MirrorOf(Level.N1, citizen), own.deps, await own.moment())
     return await update_mirror(snapshot, directory, discard=discard)
 
 
@@ -189,7 +190,7 @@ async def test_made_tags_are_shown_as_made_and_are_no_edit(
     await write(own, fresh_citizen, tmp_path)
     graph = own.deps.graph(graph_name(Level.N1, fresh_citizen))
     await add_made_tags(graph, {"m1": [MadeTag("#harbour", "harbour")]}, "run-1")
-    assert not await is_in_step(fresh_citizen, own.deps, tmp_path, await own.moment())
+    assert not await is_in_step(MirrorOf(Level.N1, fresh_citizen), own.deps, tmp_path, await own.moment())
     assert (await update(own, fresh_citizen, tmp_path)).written == 1
     page = page_with(tmp_path, "made_tags: [harbour]")
     page.write_text(page.read_text() + "\n")
@@ -217,7 +218,7 @@ async def test_the_tar_is_the_mirror(own: Runtime, fresh_citizen: str, tmp_path:
     await send(
         own, *[remember(fresh_citizen, f"m{n}", tags=["x" * 300], description=f"text {n}") for n in range(150)]
     )
-    snapshot = await take_snapshot(fresh_citizen, own.deps, await own.moment())
+    snapshot = await take_snapshot(MirrorOf(Level.N1, fresh_citizen), own.deps, await own.moment())
     blocks = b"".join([block async for block in stream_tar(snapshot)])
     await write_mirror(snapshot, tmp_path / "written")
     with tarfile.open(fileobj=io.BytesIO(blocks)) as archive:

@@ -13,6 +13,7 @@ import orjson
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, entries, fault, make_command
 from schemas.commands import KINDS, Command
+from schemas.memory import GraphKey, Level
 
 FORM: Final = Format(
     "commands",
@@ -25,7 +26,7 @@ class CommandFile:
     """Commands in the order of their file.
 
     `are_rows`: they are new memories, the rows of a table. `known`: ids of those that are stored and stay.
-    `command_id`: as for an `Ingestible`.
+    `command_id` and `graph`: as for an `Ingestible`.
     """
 
     id: str
@@ -34,6 +35,7 @@ class CommandFile:
     are_rows: bool = False
     known: frozenset[str] = frozenset()
     command_id: str | None = None
+    graph: GraphKey = Level.N1
 
     @property
     def size(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.identifiers import identifier
 from orchestration.ingestion.episodes import build_link, valid_at_field
 from schemas.commands import Command, Relate, Remember
-from schemas.memory import ResolutionState, Source
+from schemas.memory import GraphKey, Level, ResolutionState, Source
 
 WHOLE: Final = "keep the note whole"
 REFERENCES: Final = "keep what refers to what"
@@ -92,13 +92,15 @@ class Part(NamedTuple):
 class Notebook:
     """The notes of one folder. The same `id` is the same folder.
 
-    `ids`: ids of memories that are stored under another id than the path and the heading give.
+    `ids`: ids of memories that are stored under another id than the path and the heading give. `graph`: where they
+    are stored.
     """
 
     id: str
     citizen_id: str
     documents: tuple[Document, ...]
     ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    graph: GraphKey = Level.N1
 
     @property
     def command_id(self) -> str:

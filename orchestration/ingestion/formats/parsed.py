@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from schemas.commands import Command
+from schemas.memory import GraphKey, Level, graph_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,10 @@ class Ingestible(Protocol):
         """None when each command names its citizen."""
 
     @property
+    def graph(self) -> GraphKey:
+        """The graph of those of its commands that name none."""
+
+    @property
     def command_id(self) -> str | None:
         """The id that all its commands share; None when each has its own."""
 
@@ -66,6 +71,21 @@ class Ingestible(Protocol):
         """Return its commands in the order in which they are applied; each call returns the same."""
 
 
+def commands_of(item: Ingestible) -> Iterator[Command]:
+    """The commands of an item, for the graph in which it is stored."""
+    return (move(command, item.graph) for command in item.commands())
+
+
+def move[C: Command](command: C, graph: GraphKey) -> C:
+    """The command for a shared graph; unchanged for N1, and if it names a graph itself.
+
+    It then names no citizen, so that whoever sends the same, sends the same command. Its writer has the author.
+    """
+    if graph == Level.N1 or "level" in command.model_fields_set or command.collective is not None:
+        return command
+    return command.model_copy(update={"citizen_id": None, **graph_fields(graph)}).assuming("citizen_id")
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedFiles:
     """The parsed items of some files, and notes on what the parser assumed or left out.
@@ -78,6 +98,10 @@ class ParsedFiles:
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+
+    def into(self, graph: GraphKey) -> ParsedFiles:
+        """The same items, to be stored in this graph."""
+        return replace(self, items=tuple(replace(cast(Any, item), graph=graph) for item in self.items))
 
 
 def join(parts: Iterable[ParsedFiles]) -> ParsedFiles:

@@ -136,6 +136,14 @@ def test_compose_refuses_to_start_without_its_secrets_and_the_example_names_them
     assert set(re.findall(r"\$\{(\w+):", text)) == set(example)
 
 
+def test_the_mirror_that_the_example_names_is_a_volume_that_the_user_of_the_image_may_write() -> None:
+    [named] = re.findall(r"^# (/\S+), which is the volume `mirror`", (DEPLOY / ".env.example").read_text(), re.M)
+    assert f"mirror:{named}" in SERVICES["substrate"]["volumes"]
+    assert "mirror" in COMPOSE["volumes"]
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    assert f"install --directory --owner substrate {named}\n" in dockerfile
+
+
 def test_compose_waits_for_a_healthy_engine_of_a_named_version_with_our_limits() -> None:
     engine, service = SERVICES["falkordb"], SERVICES["substrate"]
     assert re.fullmatch(r"\$\{FALKORDB_IMAGE:-falkordb/falkordb:v\d+\.\d+\.\d+\}", engine["image"])
@@ -143,7 +151,8 @@ def test_compose_waits_for_a_healthy_engine_of_a_named_version_with_our_limits()
     assert service["depends_on"]["falkordb"]["condition"] == "service_healthy"
     assert engine["environment"]["FALKORDB_ARGS"].split() == MODULE_ARGUMENTS.split()
     assert "--appendfsync always" in engine["environment"]["REDIS_ARGS"]
-    assert [volume.split(":")[0] for volume in engine["volumes"]] == list(COMPOSE["volumes"])
+    mounted = [volume.split(":")[0] for each in (engine, service) for volume in each["volumes"]]
+    assert mounted == list(COMPOSE["volumes"])
 
 
 def test_the_image_is_pinned_runs_without_rights_and_checks_its_health() -> None:

@@ -79,6 +79,18 @@ def test_the_reference_names_every_route_tool_command_method_and_setting() -> No
     assert [name for name in read_by_settings() if f"`{name}`" not in made["configuration.md"]] == []
 
 
+def test_the_page_on_mcp_names_and_counts_the_tools_that_there_are() -> None:
+    page = WRITTEN[Path("docs/mcp.md")]
+    named = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert named == [tool.name for tool in sorted(TOOLS, key=lambda tool: tool.extra)]
+    numbers = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
+    counted = re.search(r"through (\w+) tools and one resource, and through (\w+) more", page)
+    assert counted is not None
+    assert [numbers.index(word) for word in counted.groups()] == [
+        sum(tool.extra is extra for tool in TOOLS) for extra in (False, True)
+    ]
+
+
 def test_every_setting_says_what_it_is_for() -> None:
     fields = [(group, name, field) for _, group in GROUPS for name, field in group.model_fields.items()]
     assert [f"{group.__name__}.{name}" for group, name, field in fields if not field.description] == []

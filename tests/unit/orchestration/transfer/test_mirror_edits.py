@@ -12,7 +12,7 @@ from orchestration.transfer.mirror_text import Atom, label_of, parse_file, rende
 from schemas.commands import Correct, Remember, Retract
 from tests.unit.orchestration.transfer.test_mirror_text import ATOMS
 
-OWNER = Owner("ada", 7)
+OWNER = Owner({"citizen_id": "ada"}, 7)
 BASE = Atom(
     "tide",
     3,

@@ -13,6 +13,7 @@ from orchestration.transfer.mirror_layout import (
     INDEX,
     AtomKey,
     LinkKey,
+    MirrorOf,
     citizen_folder,
     folder_name,
     is_place,
@@ -22,7 +23,10 @@ from orchestration.transfer.mirror_layout import (
     render_index,
 )
 from orchestration.transfer.mirror_text import Atom, parse_file
+from schemas.memory import Level
 from substrate.store.mirrored import KeyRow
+
+ADA = MirrorOf(Level.N1, "ada")
 
 ODD = (
     "..",
@@ -144,7 +148,7 @@ def test_linked_memories_are_reached_by_relative_links() -> None:
     plan = make_plan([*near, far], [LinkKey("m0000", "m0001", "NEXT"), LinkKey("m0000", "far", "ABOUT")])
     sea = next(bundle for bundle in plan.bundles if "#sea" in bundle.path)
     hill = next(bundle for bundle in plan.bundles if "#hill" in bundle.path)
-    text = render_bundle(plan, sea, "ada", atoms(2)).decode()
+    text = render_bundle(plan, sea, ADA, atoms(2)).decode()
     assert "- NEXT → [words 1](#m0001-words-1)" in text
     assert f"- ABOUT → [Far off](../../{hill.path.replace('#', '%23')}#far-far-off)" in text
 
@@ -166,7 +170,7 @@ def test_only_a_file_whose_memories_or_links_changed_has_another_digest() -> Non
 
 def test_front_matter_has_times_and_felt_metadata() -> None:
     plan = make_plan(keys(2, tags=["sea side"], buckets=["home"]), [])
-    front = parse_file(render_bundle(plan, plan.bundles[0], "ada", atoms(2)).decode()).front
+    front = parse_file(render_bundle(plan, plan.bundles[0], ADA, atoms(2)).decode()).front
     assert (front["bucket"], front["tag"], front["memories"]) == ("home", "sea side", "2")
     assert (front["from"], front["energy"], front["emotions"]) == ("2026-01-01T00:00:00Z", "0.5", {"joy": "0.5"})
     assert front["tags"] == ["sea-side"]
@@ -174,7 +178,7 @@ def test_front_matter_has_times_and_felt_metadata() -> None:
 
 def test_the_index_leads_to_every_file() -> None:
     plan = make_plan([*keys(2, tags=["sea", "salt"]), *keys(1, id="x", buckets=["home"])], [])
-    index = render_index(plan, "ada")
+    index = render_index(plan, ADA)
     assert all(bundle.path.replace("#", "%23") in index for bundle in plan.bundles)
     assert "- \\#salt: " in index
     assert INDEX == "README.md"
