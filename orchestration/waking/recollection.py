@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from orchestration.dependencies import Deps
@@ -16,11 +17,14 @@ from orchestration.graph_queries.recall import as_recalled
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ASKING, ROLES, Question
+from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
+from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores
+from orchestration.stream_completion import shown_ids
 from orchestration.waking.queries import GoalMeaning
-from orchestration.waking.scoring import WakingState, plain_goal
+from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
 from orchestration.waking.told import (
     Solution,
     Told,
@@ -33,11 +37,14 @@ from orchestration.waking.told import (
 )
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import EMOTIONAL_MODES, Filters, QueryMode, RetrievalIntention, StateBasedRetrieval
-from schemas.memory import GraphKey, Level
+from schemas.memory import GraphKey, Level, ResolutionState
 from schemas.temporal import Scope
 from substrate.connection.errors import GraphMissing
+from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import told as store
+from substrate.store.search import SOURCE
+from substrate.store.surroundings import read_between
 
 LIKENESS_SHARE: Final = 2 / 3
 """The share of likeness in how much a memory is about something; the rest is words. A goal has few of them."""
@@ -270,3 +277,33 @@ def add_told(
         candidates.links.setdefault((link.graph_key, link.get("id"), link.get("version") or 1), link)
     given = {key: score for key, score in scores.items() if key not in recollection.told}
     return {**given, **{key: told[key] for key in best}}
+
+
+async def add_links(
+    candidates: Candidates, activation: Activation, state: StateBasedRetrieval, waking: WakingState, *, view: View
+) -> Activation:
+    """The activation with what was said right after the told memories in focus; `candidates` gains that, and every
+    link that holds between what is shown. Unchanged where they come too late.
+
+    A waking finds a turn by what it says, not over links; without its answer most would stand alone.
+    """
+    ids = shown_ids(state, candidates, activation)
+    focus = {score.key: score.activation for score in activation.order[:FOCUS]}
+    told = [key[1] for key in focus if key[0] == Level.N1 and is_told(candidates.memories[key])]
+    unresolved = waking.mode is QueryMode.RELATED_UNRESOLVED and state.include_only_unresolved
+    hidden = [ResolutionState.RESOLVED.value] if unresolved else []
+    reading = partial(read_between, scope=view.scope, filters=state.filters, hidden=hidden)
+    try:
+        found = await together(
+            *(reading(view.targets[key], ids=ids[key], told=told if key == Level.N1 else ()) for key in ids)
+        )
+    except (StoreTimeout, Fault):
+        return activation
+    beside: list[Candidate] = []
+    for key, rows in zip(ids, found, strict=True):
+        beside += candidates.add_links(key, rows)
+    by_id = {key[1]: amount for key, amount in focus.items() if key[0] == Level.N1}
+    shares = [SPREAD_SHARE * by_id[memory.row[SOURCE]] for memory in beside]
+    scores = consciousness_scores(beside, shares, waking.emotions, waking.pressure)
+    parts = {score.key: {"mode": 0.0, "spread": score.activation} for score in scores}
+    return replace(activation, order=(*activation.order, *scores), parts={**activation.parts, **parts})
