@@ -14,7 +14,7 @@ their answer is empty. `newest` is the user's messages, newest first.
 inferred is read back from the stored memories, each as it was at its own time, and the links.
 
 `links`: of the links stored among the memories that a waking shows, those that it shows. `paths`: the wakings of
-two memories or more that suggest a path. Both by mode, of the wakings of the lives and, with `--chats`, of one in
+two memories or more that suggest a path; both by mode, of the wakings of the lives and, with `--chats`, of one in
 each mode at the end of each chat of benchmarks/chats, from nothing but the citizen.
 """
 
@@ -167,12 +167,12 @@ async def ingest_until(life: Life, at: datetime, client: AsyncSubstrate) -> None
 
 
 async def wake(
-    life: Life, waking: Waking, client: AsyncSubstrate, known_at: datetime
+    citizen_id: str, waking: Waking, client: AsyncSubstrate, known_at: datetime
 ) -> ConsciousnessStream | None:
     """Wake at the moment of a probe; None when the service refuses to wake from what the probe has."""
     try:
         return await client.wake(
-            citizen_id=life.citizen_id,
+            citizen_id=citizen_id,
             mode=waking.mode,
             as_of_time=waking.at,
             known_at=known_at,
@@ -185,22 +185,31 @@ async def wake(
 
 
 async def count_links(
-    stream: ConsciousnessStream, mode: QueryMode, client: AsyncSubstrate, **moment: Any
+    stream: ConsciousnessStream, waking: Waking, client: AsyncSubstrate, known_at: datetime
 ) -> dict[str, Found]:
     """Count what a waking shows of the links that are stored among its memories, and whether it has a path."""
     levels = stream.levels.values()
     memories = {node.node_id for level in levels for node in (*level.vector_results, *level.graph_results)}
     shown = {link.link_id for level in levels for link in level.relationships}
     stored: set[str] = set()
-    cursor, more = None, len(memories) > 1
+    solved: set[str] = set()
+    cursor, more = None, True
     while more:
-        page = await client.list_links(citizen_id=stream.citizen_id, limit=PAGE, cursor=cursor, **moment)
-        ends = ((link.link_id, {link.source_id, link.target_id}) for link in page.links)
-        stored.update(name for name, both in ends if both <= memories)
+        page = await client.list_links(
+            citizen_id=stream.citizen_id, limit=PAGE, cursor=cursor, as_of_time=waking.at, known_at=known_at
+        )
+        for link in page.links:
+            if memories >= {link.source_id, link.target_id}:
+                stored.add(link.link_id)
+            if link.relation_type == "RESOLVED_BY":
+                solved.add(link.link_id)
         cursor, more = page.next, page.next is not None
-    found = {f"links, {mode}": compare(shown, stored)}
+    found = {f"links, {waking.mode}": compare(shown, stored)}
+    if waking.mode is QueryMode.RESOLUTION_PATTERNS and not waking.goal:
+        patterns = [pattern.link_id for pattern in stream.resolution_patterns]
+        found["patterns without a goal"] = compare(patterns, solved)
     if len(memories) > 1:
-        found[f"paths, {mode}"] = Found(bool(stream.traversal_graph.suggested_paths), 1, 1)
+        found[f"paths, {waking.mode}"] = Found(bool(stream.traversal_graph.suggested_paths), 1, 1)
     return found
 
 
@@ -214,12 +223,11 @@ async def live(life: Life, client: AsyncSubstrate, embedder: Embedder, results: 
             until = probe.at
         if isinstance(probe, Waking):
             known_at = datetime.now(UTC)
-            woken = await wake(life, probe, client, known_at)
+            woken = await wake(life.citizen_id, probe, client, known_at)
             shown = [] if woken is None else ranked_ids(woken)
             results.refused += woken is None
             if woken is not None:
-                moment = {"as_of_time": probe.at, "known_at": known_at}
-                results.count(await count_links(woken, probe.mode, client, **moment))
+                results.count(await count_links(woken, probe, client, known_at))
             results.wakings.append(probe)
             said = own_conversation(life, probe.at)
             ranked = await rank_baselines(said, cue(probe), embedder)
@@ -317,10 +325,13 @@ async def wake_in_chat(told: chat.Chat, client: AsyncSubstrate, results: Results
     """Send a chat whole, wake in each mode from nothing but the citizen, and count the links that come back."""
     await client.ingest(told.citizen_id, [wire(message) for message in told.messages], episode_id=told.id)
     at = told.messages[-1].time + chat.AFTER
+    nothing = {"goal": None, "emotions": None, "energy": None, "expected": (), "not_first": ()}
     for mode in QueryMode:
-        moment = {"as_of_time": at, "known_at": datetime.now(UTC)}
-        stream = await client.wake(citizen_id=told.citizen_id, mode=mode, **moment)
-        results.count(await count_links(stream, mode, client, **moment))
+        probe = Waking.model_validate({"mode": mode, "at": at, **nothing})
+        known_at = datetime.now(UTC)
+        stream = await wake(told.citizen_id, probe, client, known_at)
+        if stream is not None:
+            results.count(await count_links(stream, probe, client, known_at))
 
 
 async def measure(lives: Iterable[Life], chats: Iterable[chat.Chat] = ()) -> Results:

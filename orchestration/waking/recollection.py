@@ -43,6 +43,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import told as store
+from substrate.store.feelings import OPEN_STATES
 from substrate.store.search import SOURCE
 from substrate.store.surroundings import read_between
 
@@ -50,7 +51,10 @@ LIKENESS_SHARE: Final = 2 / 3
 """The share of likeness in how much a memory is about something; the rest is words. A goal has few of them."""
 STARTS: Final = 8
 """What was told after so many memories, those that are most about the state, is read too."""
+ANSWERED: Final = 2
+"""What was said right after so many of the told memories in focus comes with them."""
 OTHERS: Final = sorted(ROLES - ASKING)
+RESOLVED: Final = ResolutionState.RESOLVED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +129,12 @@ async def prepare_cue(
 async def _ask_lately(
     state: StateBasedRetrieval, waking: WakingState, target: GraphTarget, view: View
 ) -> tuple[QueryRequest, ...]:
-    if waking.mode in EMOTIONAL_MODES and cue_text(waking):
+    solved = waking.mode is QueryMode.RESOLUTION_PATTERNS
+    if waking.mode in EMOTIONAL_MODES and cue_text(waking) and (waking.goal or not solved):
         return ()
+    states = (RESOLVED,) if solved else OPEN_STATES
     try:
-        values = await store.lately_values(target, view.scope, OTHERS, state.filters)
+        values = await store.lately_values(target, view.scope, OTHERS, state.filters, states=states)
     except (GraphMissing, StoreTimeout, Fault):
         return ()
     reading = store.read_lately if _keeps(target, values) else None
@@ -231,19 +237,22 @@ def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict
 async def _read_after(
     candidates: Candidates, about: Mapping[Key, float], waking: WakingState, cue: Cue
 ) -> list[QueryResult]:
-    target = cue.target
+    """What was told after the memories that are most about the state, and what resolved these; without a goal also
+    what resolved any other."""
+    target, memories = cue.target, candidates.memories
     if target is None or all(channel.name != "before" for channel in channels_of(waking)):
         return []
-    told = (key for key, memory in candidates.memories.items() if about.get(key) and is_told(memory))
-    starts = sorted(told, key=lambda key: (-about[key], key))[:STARTS]
-    if not starts:
-        return []
-    values = store.after_values(cue.view.scope, [key[1] for key in starts], OTHERS, cue.filters)
+    told = [key for key, memory in memories.items() if is_told(memory)]
+    starts = sorted(filter(about.get, told), key=lambda key: (-about[key], key))[:STARTS]
+    ids = [key[1] for key in starts]
+    ways = [] if waking.goal else [key[1] for key in told if memories[key].get("resolution_state") == RESOLVED]
     queries = _queries(target)
+    values = store.after_values(cue.view.scope, ids, OTHERS, cue.filters)
     keeps = _keeps(target, values)
     after = QueryRequest("after", target, queries.after, values, reading=store.read_after if keeps else None)
+    values = {**values, "ids": list(dict.fromkeys((*ids, *ways)))}
     solved = QueryRequest("solved", target, queries.solved, values, reading=store.read_solved if keeps else None)
-    return await run_all([after, solved])
+    return await run_all([each for each in (after, solved) if each.values["ids"]])
 
 
 async def _read_earlier(
@@ -273,8 +282,6 @@ def add_told(
             candidates.memories[key] = Candidate(key, told_memory.row, hops=0, record=record)
         elif memory.hops is None:
             memory.hops = 0
-    for link in recollection.solutions:
-        candidates.links.setdefault((link.graph_key, link.get("id"), link.get("version") or 1), link)
     given = {key: score for key, score in scores.items() if key not in recollection.told}
     return {**given, **{key: told[key] for key in best}}
 
@@ -282,16 +289,16 @@ def add_told(
 async def add_links(
     candidates: Candidates, activation: Activation, state: StateBasedRetrieval, waking: WakingState, *, view: View
 ) -> Activation:
-    """The activation with what was said right after the told memories in focus; `candidates` gains that, and every
+    """The activation with what was said right after what is told in focus; `candidates` gains that, and every
     link that holds between what is shown. Unchanged where they come too late.
 
     A waking finds a turn by what it says, not over links; without its answer most would stand alone.
     """
     ids = shown_ids(state, candidates, activation)
     focus = {score.key: score.activation for score in activation.order[:FOCUS]}
-    told = [key[1] for key in focus if key[0] == Level.N1 and is_told(candidates.memories[key])]
+    told = [key[1] for key in focus if key[0] == Level.N1 and is_told(candidates.memories[key])][:ANSWERED]
     unresolved = waking.mode is QueryMode.RELATED_UNRESOLVED and state.include_only_unresolved
-    hidden = [ResolutionState.RESOLVED.value] if unresolved else []
+    hidden = [RESOLVED] if unresolved else []
     reading = partial(read_between, scope=view.scope, filters=state.filters, hidden=hidden)
     try:
         found = await together(

@@ -22,7 +22,7 @@ from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
 from schemas.intention import EMOTIONAL_MODES, QueryMode
-from schemas.memory import GraphKey
+from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.store.rows import NODE_PLACE
@@ -35,6 +35,8 @@ LEAST_LIKENESS = 0.6
 """A memory feels like now when the cosine of emotions is above this (003, find_resolution_patterns)."""
 ENERGY_RANGE = 0.25
 """Energies are similar when they differ by at most this; low, middle and high stay apart (no number in 003)."""
+OTHER_PERSON_SHARE: Final = 0.5
+"""What a person did or said who is not known to be the citizen: it may be somebody else."""
 WINDOW_DAYS = 30.0
 """Recent means within so many days (003); recency in find_what_i_was_doing is 0.5 after as many."""
 SHARED_WORDS = 0.5
@@ -277,8 +279,8 @@ def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:
     """The score of an answer in [0, 1], by mode (003, component 1), × `recency_weight`.
 
     find_related_unresolved: energy × goal likeness; without a goal the mean of the cosine of emotions and the
-    nearness of energies. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency.
-    find_resolution_patterns: discovery energy × goal likeness (1 without a goal).
+    nearness of energies. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency, half of
+    that for what others shared. find_resolution_patterns: discovery energy × goal likeness (1 without a goal).
     """
     return recency_weight(memory.get("valid_at"), waking) * _fit(memory, answer, waking)
 
@@ -289,7 +291,9 @@ def _fit(memory: Candidate, answer: Answer, waking: WakingState) -> float:
     if waking.mode is QueryMode.SIMILAR_STATE:
         return answer.emotional
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
-        return energy * recency((waking.moment - memory.get("valid_at")) / DAY, WINDOW_DAYS)
+        is_own = memory.key[0] == Level.N1 or memory.get("author") == waking.citizen
+        whose = 1.0 if is_own else OTHER_PERSON_SHARE
+        return whose * energy * recency((waking.moment - memory.get("valid_at")) / DAY, WINDOW_DAYS)
     if waking.mode is QueryMode.RESOLUTION_PATTERNS:
         return discovery_energy(memory) * (1.0 if match is None else match)
     return (answer.emotional + energy_nearness(energy, waking.energy)) / 2.0 if match is None else energy * match
@@ -321,7 +325,7 @@ def activate(
     shares = {key: min(best, SPREAD_SHARE * amount) for key, amount in received.items() if key not in scores}
     activations = (shares.get(key, base[key]) for key in memories)
     rated = consciousness_score.consciousness_scores(
-        memories.values(), activations, waking.emotions, waking.pressure
+        memories.values(), activations, waking.emotions, waking.pressure, shared=consciousness_score.SHARED
     )
     parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0), **told.get(key, {})} for key in memories}
     weighed = [

@@ -109,8 +109,8 @@ def _solved(link: str, record: str) -> str:
 class ToldQueries(NamedTuple):
     """The queries for the present, or for other moments.
 
-    `lately`: the memories that say of open work, and the newest. `after`: what was told in the same conversation
-    shortly after some memories. `solved`: what resolved some memories, with the links.
+    `lately`: the memories that say of work in some states, and the newest. `after`: what was told in the same
+    conversation shortly after some memories. `solved`: what resolved some memories, with the links.
     """
 
     lately: Query
@@ -177,7 +177,7 @@ async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dic
 
 async def read_lately(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """What `NOW.lately` finds, without filters. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
-    names = await read_for_state(target, "told_lately", LATELY_THIN, values, make=_names)
+    names = await read_for_state(target, ("told_lately", *values["open"]), LATELY_THIN, values, make=_names)
     return await _alone(target, names)
 
 
@@ -230,9 +230,10 @@ async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:
 
 
 async def lately_values(
-    target: GraphTarget, scope: Scope, others: list[str], filters: Filters | None
+    target: GraphTarget, scope: Scope, others: list[str], filters: Filters | None, *, states: Sequence[str]
 ) -> dict[str, Any]:
     """The parameters of `lately`. `others`: the speakers whose words are not the citizen's, in lower case.
+    `states`: what says how its work stands is sought of all times where it is in one of these.
 
     With filters the newest of all memories that pass are sought. Raises GraphMissing, StoreTimeout, Unavailable,
     Fault.
@@ -244,7 +245,7 @@ async def lately_values(
         **filtered,
         "newest": newest.start,
         "until": newest.end,
-        "open": list(OPEN_STATES),
+        "open": list(states),
         "others": others,
     }
 
