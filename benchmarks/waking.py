@@ -321,7 +321,7 @@ async def grow(life: Life, again: bool, client: AsyncSubstrate) -> float:
     return float(sorted(map(str, stored)) == sorted(message["id"] for message in messages))
 
 
-async def wake_in_chat(told: chat.Chat, client: AsyncSubstrate, results: Results) -> None:
+async def wake_plain(told: Life | chat.Chat, client: AsyncSubstrate, results: Results) -> None:
     """Send a chat whole, wake in each mode from nothing but the citizen, and count the links that come back."""
     await client.ingest(told.citizen_id, [wire(message) for message in told.messages], episode_id=told.id)
     at = told.messages[-1].time + chat.AFTER
@@ -345,13 +345,14 @@ async def measure(lives: Iterable[Life], chats: Iterable[chat.Chat] = ()) -> Res
             async with AsyncSubstrate.embedded(directory) as client:
                 for life in lives:
                     await live(life, client, embedder, results)
+                    await wake_plain(life, client, results)
                     results.count(compare_known(await read_known(life, client), life))
                     identity = await client.identity(citizen_id=life.citizen_id, limit=PEOPLE)
                     results.count(compare_identity(identity, life.identity))
                     results.grown["whole again"].append(await grow(life, True, client))
                     results.grown["new alone"].append(await grow(life, False, client))
                 for told in chats:
-                    await wake_in_chat(told, client, results)
+                    await wake_plain(told, client, results)
     finally:
         await embedder.aclose()
     return results
