@@ -196,8 +196,10 @@ def shown_ids(
     levels = list(dict.fromkeys(map(level_of, intention.graphs)))
     selected = select(candidates, activation.order, levels, intention.max_results_per_level).keys()
     ids: dict[GraphKey, list[str]] = {}
-    for graph, memory_id in sorted({key[:2] for key in selected}):
-        ids.setdefault(graph, []).append(memory_id)
+    for graph, memory_id, _ in sorted(selected):
+        of_graph = ids.setdefault(graph, [])
+        if memory_id not in of_graph[-1:]:
+            of_graph.append(memory_id)
     return ids
 
 

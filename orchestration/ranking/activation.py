@@ -85,6 +85,7 @@ def activate(
         inferred=False,
         shared=consciousness_score.SHARED,
         whole=greatest,
+        mood=bool(asker.state.emotions),
     )
     order = consciousness_score.ranked(scores)
     comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)

@@ -45,7 +45,6 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store import told as store
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.search import SOURCE
-from substrate.store.surroundings import read_between
 
 LIKENESS_SHARE: Final = 2 / 3
 """The share of likeness in how much a memory is about something; the rest is words. A goal has few of them."""
@@ -242,10 +241,15 @@ async def _read_after(
     target, memories = cue.target, candidates.memories
     if target is None or all(channel.name != "before" for channel in channels_of(waking)):
         return []
-    told = [key for key, memory in memories.items() if is_told(memory)]
+    told: list[Key] = []
+    ways: list[str] = []
+    for key, memory in memories.items():
+        if is_told(memory):
+            told.append(key)
+            if not waking.goal and memory.get("resolution_state") == RESOLVED:
+                ways.append(key[1])
     starts = sorted(filter(about.get, told), key=lambda key: (-about[key], key))[:STARTS]
     ids = [key[1] for key in starts]
-    ways = [] if waking.goal else [key[1] for key in told if memories[key].get("resolution_state") == RESOLVED]
     queries = _queries(target)
     values = store.after_values(cue.view.scope, ids, OTHERS, cue.filters)
     keeps = _keeps(target, values)
@@ -291,26 +295,29 @@ async def add_links(
 ) -> Activation:
     """The activation with what was said right after what is told in focus; `candidates` gains that, and every
     link that holds between what is shown. Unchanged where they come too late.
-
-    A waking finds a turn by what it says, not over links; without its answer most would stand alone.
     """
     ids = shown_ids(state, candidates, activation)
-    focus = {score.key: score.activation for score in activation.order[:FOCUS]}
-    told = [key[1] for key in focus if key[0] == Level.N1 and is_told(candidates.memories[key])][:ANSWERED]
-    unresolved = waking.mode is QueryMode.RELATED_UNRESOLVED and state.include_only_unresolved
-    hidden = [RESOLVED] if unresolved else []
-    reading = partial(read_between, scope=view.scope, filters=state.filters, hidden=hidden)
+    told: dict[str, float] = {}
+    for key, amount, *_ in activation.order[:FOCUS]:
+        if len(told) < ANSWERED and key[0] == Level.N1 and is_told(candidates.memories[key]):
+            told[key[1]] = amount
+    open_only = waking.mode is QueryMode.RELATED_UNRESOLVED and state.include_only_unresolved
+    hidden = [RESOLVED] if open_only else []
+    reading = partial(store.read_between, scope=view.scope, filters=state.filters, hidden=hidden)
     try:
         found = await together(
-            *(reading(view.targets[key], ids=ids[key], told=told if key == Level.N1 else ()) for key in ids)
+            *(reading(view.targets[key], ids=ids[key], told=list(told) if key == Level.N1 else []) for key in ids)
         )
     except (StoreTimeout, Fault):
         return activation
     beside: list[Candidate] = []
-    for key, rows in zip(ids, found, strict=True):
-        beside += candidates.add_links(key, rows)
-    by_id = {key[1]: amount for key, amount in focus.items() if key[0] == Level.N1}
-    shares = [SPREAD_SHARE * by_id[memory.row[SOURCE]] for memory in beside]
+    shares: list[float] = []
+    for graph, rows in zip(ids, found, strict=True):
+        for memory in candidates.add_links(graph, rows):
+            beside.append(memory)
+            shares.append(SPREAD_SHARE * told[memory.row[SOURCE]])
     scores = consciousness_scores(beside, shares, waking.emotions, waking.pressure)
-    parts = {score.key: {"mode": 0.0, "spread": score.activation} for score in scores}
-    return replace(activation, order=(*activation.order, *scores), parts={**activation.parts, **parts})
+    parts = dict(activation.parts)
+    for score in scores:
+        parts[score.key] = {"mode": 0.0, "spread": score.activation}
+    return replace(activation, order=(*activation.order, *scores), parts=parts)

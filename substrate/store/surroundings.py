@@ -1,19 +1,15 @@
-"""What stands around memories: entities they link to, links between them, types of links, names at the ends."""
+"""What stands around memories: the entities they link to, the types of their links, the names at the ends."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from schemas.intention import Filters
 from schemas.temporal import Scope
-from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, each_found_column, fits, link_columns, records_of, visible
+from substrate.cypher.fragments import degree_now, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
-from substrate.store.filters import filter_values
 from substrate.store.shown_names import shown_name
-from substrate.store.state_reads import read_for_state, state_query
 
 MAX_SIGNAL_LINKS: Final = 1000
 """At most so many links of the signal's nodes are read, those of nodes with few links first."""
@@ -65,48 +61,6 @@ async def read_surroundings(
     rows = await target.graph.read(query, **scope.bounds(), shown=list(shown), near=[*named, *shown])
     names = [name for kind, _id, name in rows if kind == "node"]
     return Surroundings(names, [name for kind, _id, name in rows if kind == "type"])
-
-
-MAX_LINKS_BETWEEN: Final = 200
-"""So many links between memories are read, the strongest: a stream shows no more of one level."""
-
-
-def _between(link: str, record: str) -> str:
-    said_next = f"(i)-[e:{link}]->(j:ConsciousnessNode) WHERE e.relation_type = 'NEXT' AND {visible('e')}"
-    told = "MATCH (i:ConsciousnessNode) WHERE i.id IN $told WITH i"
-    return (
-        f"CALL {{ {told} MATCH {said_next} AND NOT j.id IN $ids {record} "
-        f"WHERE {visible('m')} AND {fits('m')} AND NOT coalesce(m.resolution_state, '') IN $hidden RETURN e, m "
-        f"UNION ALL {told} OPTIONAL MATCH {said_next} WITH $ids + collect(j.id) AS ids "
-        f"MATCH (s:ConsciousnessNode) WHERE s.id IN ids WITH s, ids MATCH (s)-[e:{link}]->(o:ConsciousnessNode) "
-        f"WHERE o.id IN ids AND {visible('e')} "
-        f"RETURN e, null AS m ORDER BY e.energy * e.confidence DESC, e.id LIMIT {MAX_LINKS_BETWEEN} }}"
-    )
-
-
-_COLUMNS: Final = (
-    "1", "null", "startNode(e).id", "endNode(e).id", *link_columns("e").split(", "),
-    *each_found_column("m"),
-)  # fmt: skip
-BETWEEN_NOW: Final = state_query("between_now", _between("LINK", "WITH e, j AS m"), _COLUMNS)
-BETWEEN_THEN: Final = state_query("between_then", _between("LINK|PAST_LINK", records_of("j", "m", "e")), _COLUMNS)
-"""What was said right after the memories `$told`, and the links that hold between all of that and `$ids`; as rows
-of `substrate.store.search`, those of the links without a memory."""
-
-
-async def read_between(
-    target: GraphTarget,
-    scope: Scope,
-    filters: Filters | None,
-    *,
-    ids: Sequence[str],
-    told: Sequence[str],
-    hidden: Sequence[str],
-) -> Sequence[Row]:
-    """The rows of these queries, without what is in a state `hidden`. Raises StoreTimeout, Unavailable, Fault."""
-    query = BETWEEN_THEN if target.past else BETWEEN_NOW
-    own = {**filter_values(filters), "ids": list(ids), "told": list(told), "hidden": list(hidden)}
-    return await read_for_state(target, repr(own), query, {**scope.bounds(), **own}, make=list)
 
 
 READ: Final = 1000
