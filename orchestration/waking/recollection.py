@@ -301,8 +301,7 @@ async def add_links(
     for key, amount, *_ in activation.order[:FOCUS]:
         if len(told) < ANSWERED and key[0] == Level.N1 and is_told(candidates.memories[key]):
             told[key[1]] = amount
-    open_only = waking.mode is QueryMode.RELATED_UNRESOLVED and state.include_only_unresolved
-    hidden = [RESOLVED] if open_only else []
+    hidden = [RESOLVED] if state.include_only_unresolved and waking.mode is QueryMode.RELATED_UNRESOLVED else []
     reading = partial(store.read_between, scope=view.scope, filters=state.filters, hidden=hidden)
     try:
         found = await together(

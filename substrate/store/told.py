@@ -1,5 +1,4 @@
-"""Reads what was told in plain words, without a given state, goal or feeling: open, new, or told after others; and
-the links between what is shown.
+"""Reads what was told in plain words, without a given state, goal or feeling, and the links between it.
 
 Rows have the columns of `substrate.store.search`. Every search has a bound: it does the same work however large
 the graph is.
