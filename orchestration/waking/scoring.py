@@ -276,13 +276,20 @@ def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
 
 
 def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:
-    """The score of an answer in [0, 1], by mode (003, component 1), × `recency_weight`.
+    """The score of an answer in [0, 1], by mode (003, component 1), × `_weight`.
 
     find_related_unresolved: energy × goal likeness; without a goal the mean of the cosine of emotions and the
-    nearness of energies. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency, half of
-    that for what others shared. find_resolution_patterns: discovery energy × goal likeness (1 without a goal).
+    nearness of energies. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency.
+    find_resolution_patterns: discovery energy × goal likeness (1 without a goal).
     """
-    return recency_weight(memory.get("valid_at"), waking) * _fit(memory, answer, waking)
+    return _weight(memory, waking) * _fit(memory, answer, waking)
+
+
+def _weight(memory: Candidate, waking: WakingState) -> float:
+    """`recency_weight`; for what was being done, half where another citizen shared it."""
+    if waking.mode is QueryMode.WHAT_I_WAS_DOING and memory.key[0] != Level.N1:
+        return 1.0 if memory.get("author") == waking.citizen else OTHER_PERSON_SHARE
+    return recency_weight(memory.get("valid_at"), waking)
 
 
 def _fit(memory: Candidate, answer: Answer, waking: WakingState) -> float:
@@ -291,9 +298,7 @@ def _fit(memory: Candidate, answer: Answer, waking: WakingState) -> float:
     if waking.mode is QueryMode.SIMILAR_STATE:
         return answer.emotional
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
-        is_own = memory.key[0] == Level.N1 or memory.get("author") == waking.citizen
-        whose = 1.0 if is_own else OTHER_PERSON_SHARE
-        return whose * energy * recency((waking.moment - memory.get("valid_at")) / DAY, WINDOW_DAYS)
+        return energy * recency((waking.moment - memory.get("valid_at")) / DAY, WINDOW_DAYS)
     if waking.mode is QueryMode.RESOLUTION_PATTERNS:
         return discovery_energy(memory) * (1.0 if match is None else match)
     return (answer.emotional + energy_nearness(energy, waking.energy)) / 2.0 if match is None else energy * match
@@ -325,7 +330,7 @@ def activate(
     shares = {key: min(best, SPREAD_SHARE * amount) for key, amount in received.items() if key not in scores}
     activations = (shares.get(key, base[key]) for key in memories)
     rated = consciousness_score.consciousness_scores(
-        memories.values(), activations, waking.emotions, waking.pressure, shared=consciousness_score.SHARED
+        memories.values(), activations, waking.emotions, waking.pressure
     )
     parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0), **told.get(key, {})} for key in memories}
     weighed = [
@@ -346,7 +351,7 @@ def _weighed(score: Score, memory: Candidate, waking: WakingState, *, told: bool
     if told and waking.mode is not QueryMode.SIMILAR_STATE:
         felt = score.terms["emotional_resonance"]
         return score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
-    weight = 1.0 if told else recency_weight(memory.get("valid_at"), waking)
+    weight = 1.0 if told else _weight(memory, waking)
     if weight == 1.0:
         return score
     age = -(1.0 - weight) * (score.total - score.activation)
