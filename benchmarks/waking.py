@@ -12,6 +12,10 @@ their answer is empty. `newest` is the user's messages, newest first.
 `expected@10` is the mean recall per probe, `not_first` the share that begins with what must not come first.
 `grown chat`: half of the messages, then either all or only the rest; 1 when each is stored exactly once. What was
 inferred is read back from the stored memories, each as it was at its own time, and the links.
+
+`links`: of the links stored among the memories that a waking shows, those that it shows. `paths`: the wakings of
+two memories or more that suggest a path; both by mode, of the wakings of the lives and, with `--chats`, of one in
+each mode at the end of each chat of benchmarks/chats, from nothing but the citizen.
 """
 
 from __future__ import annotations
@@ -31,12 +35,23 @@ import numpy as np
 import orjson
 
 from api.client.async_client import AsyncSubstrate
+from benchmarks import chat
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine
 from benchmarks.datasets import Conversation, Question, Turn
 from benchmarks.life import USER, Life, Message, Waking, find_faults, load_lives
 from benchmarks.scoring import Report, score
-from benchmarks.waking_scores import CUTOFF, Found, Known, Rates, compare_identity, compare_known, rate_wakings
+from benchmarks.waking_scores import (
+    CUTOFF,
+    Found,
+    Known,
+    Rates,
+    compare,
+    compare_identity,
+    compare_known,
+    rate_wakings,
+)
 from schemas.errors import Conflict, InvalidRequest
+from schemas.intention import QueryMode
 from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings
 from schemas.stream import ConsciousnessStream
@@ -151,21 +166,51 @@ async def ingest_until(life: Life, at: datetime, client: AsyncSubstrate) -> None
         raise RuntimeError(f"{life.id}: {report.refused} refused: {report.faults[:1]}")
 
 
-async def wake(life: Life, waking: Waking, client: AsyncSubstrate) -> list[str] | None:
+async def wake(
+    citizen_id: str, waking: Waking, client: AsyncSubstrate, known_at: datetime
+) -> ConsciousnessStream | None:
     """Wake at the moment of a probe; None when the service refuses to wake from what the probe has."""
     try:
-        stream = await client.wake(
-            citizen_id=life.citizen_id,
+        return await client.wake(
+            citizen_id=citizen_id,
             mode=waking.mode,
             as_of_time=waking.at,
-            known_at=datetime.now(UTC),
+            known_at=known_at,
             goal=waking.goal,
             emotions=waking.emotions,
             energy=waking.energy,
         )
     except InvalidRequest:
         return None
-    return ranked_ids(stream)
+
+
+async def count_links(
+    stream: ConsciousnessStream, waking: Waking, client: AsyncSubstrate, known_at: datetime
+) -> dict[str, Found]:
+    """Count what a waking shows of the links that are stored among its memories, and whether it has a path."""
+    levels = stream.levels.values()
+    memories = {node.node_id for level in levels for node in (*level.vector_results, *level.graph_results)}
+    shown = {link.link_id for level in levels for link in level.relationships}
+    stored: set[str] = set()
+    solved: set[str] = set()
+    cursor, more = None, True
+    while more:
+        page = await client.list_links(
+            citizen_id=stream.citizen_id, limit=PAGE, cursor=cursor, as_of_time=waking.at, known_at=known_at
+        )
+        for link in page.links:
+            if memories >= {link.source_id, link.target_id}:
+                stored.add(link.link_id)
+            if link.relation_type == "RESOLVED_BY":
+                solved.add(link.link_id)
+        cursor, more = page.next, page.next is not None
+    found = {f"links, {waking.mode}": compare(shown, stored)}
+    if waking.mode is QueryMode.RESOLUTION_PATTERNS and not waking.goal:
+        patterns = [pattern.link_id for pattern in stream.resolution_patterns]
+        found["patterns without a goal"] = compare(patterns, solved)
+    if len(memories) > 1:
+        found[f"paths, {waking.mode}"] = Found(bool(stream.traversal_graph.suggested_paths), 1, 1)
+    return found
 
 
 async def live(life: Life, client: AsyncSubstrate, embedder: Embedder, results: Results) -> None:
@@ -177,13 +222,17 @@ async def live(life: Life, client: AsyncSubstrate, embedder: Embedder, results: 
             await ingest_until(life, probe.at, client)
             until = probe.at
         if isinstance(probe, Waking):
-            shown = await wake(life, probe, client)
-            results.refused += shown is None
+            known_at = datetime.now(UTC)
+            woken = await wake(life.citizen_id, probe, client, known_at)
+            shown = [] if woken is None else ranked_ids(woken)
+            results.refused += woken is None
+            if woken is not None:
+                results.count(await count_links(woken, probe, client, known_at))
             results.wakings.append(probe)
             said = own_conversation(life, probe.at)
             ranked = await rank_baselines(said, cue(probe), embedder)
             newest = [turn.id for turn in reversed(said.turns)]
-            _add(results.rankings, {OURS: shown or [], **ranked, "newest": newest})
+            _add(results.rankings, {OURS: shown, **ranked, "newest": newest})
         else:
             asked = Question(probe.question, "", frozenset(probe.evidence))
             stream = await client.retrieve(
@@ -272,8 +321,21 @@ async def grow(life: Life, again: bool, client: AsyncSubstrate) -> float:
     return float(sorted(map(str, stored)) == sorted(message["id"] for message in messages))
 
 
-async def measure(lives: Iterable[Life]) -> Results:
-    """Live all lives on a new store."""
+async def wake_plain(told: Life | chat.Chat, client: AsyncSubstrate, results: Results) -> None:
+    """Send a chat whole, wake in each mode from nothing but the citizen, and count the links that come back."""
+    await client.ingest(told.citizen_id, [wire(message) for message in told.messages], episode_id=told.id)
+    at = told.messages[-1].time + chat.AFTER
+    nothing = {"goal": None, "emotions": None, "energy": None, "expected": (), "not_first": ()}
+    for mode in QueryMode:
+        probe = Waking.model_validate({"mode": mode, "at": at, **nothing})
+        known_at = datetime.now(UTC)
+        stream = await wake(told.citizen_id, probe, client, known_at)
+        if stream is not None:
+            results.count(await count_links(stream, probe, client, known_at))
+
+
+async def measure(lives: Iterable[Life], chats: Iterable[chat.Chat] = ()) -> Results:
+    """Live all lives, and wake at the end of all chats, on a new store."""
     results = Results(grown={"whole again": [], "new alone": []})
     settings = EmbeddingSettings()
     embedder = await asyncio.to_thread(open_embedder, settings)
@@ -283,11 +345,14 @@ async def measure(lives: Iterable[Life]) -> Results:
             async with AsyncSubstrate.embedded(directory) as client:
                 for life in lives:
                     await live(life, client, embedder, results)
+                    await wake_plain(life, client, results)
                     results.count(compare_known(await read_known(life, client), life))
                     identity = await client.identity(citizen_id=life.citizen_id, limit=PEOPLE)
                     results.count(compare_identity(identity, life.identity))
                     results.grown["whole again"].append(await grow(life, True, client))
                     results.grown["new alone"].append(await grow(life, False, client))
+                for told in chats:
+                    await wake_plain(told, client, results)
     finally:
         await embedder.aclose()
     return results
@@ -325,15 +390,17 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--lives", nargs="+", default=[], help="names of lives, without .json; default: all")
+    parser.add_argument("--chats", action="store_true", help="count the links of benchmarks/chats as well")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     try:
         lives = load_lives(arguments.lives)
+        chats = chat.load_chats() if arguments.chats else ()
     except FileNotFoundError as error:
         parser.error(str(error))
     if faults := [f"{life.id}: {fault}" for life in lives for fault in find_faults(life)]:
         parser.error("; ".join(faults))
-    results = asyncio.run(measure(lives))
+    results = asyncio.run(measure(lives, chats))
     plain = partial(orjson.dumps, option=orjson.OPT_INDENT_2)
     text = plain(results.as_dict()).decode() if arguments.json else format_results(results)
     sys.stdout.write(text + "\n")

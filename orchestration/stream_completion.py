@@ -178,20 +178,29 @@ async def read_contested(
     """Who contests the shared memories that may be shown, in the scope; nobody where a graph answers too late."""
     if all(score.key[0] == Level.N1 for score in activation.order):
         return {}
-    levels = list(dict.fromkeys(map(level_of, intention.graphs)))
-    selected = select(candidates, activation.order, levels, intention.max_results_per_level).keys()
-    ids: dict[GraphKey, dict[str, None]] = {}
-    for graph, memory_id, _ in selected:
-        if graph != Level.N1:
-            ids.setdefault(graph, {})[memory_id] = None
-    targets = [view.targets[key] for key in ids]
+    ids = shown_ids(intention, candidates, activation)
+    targets = [view.targets[key] for key in ids if key != Level.N1]
     try:
         found = await together(
-            *(read_contests(each.graph, sorted(ids[each.key]), view.scope, past=each.past) for each in targets)
+            *(read_contests(each.graph, ids[each.key], view.scope, past=each.past) for each in targets)
         )
     except (StoreTimeout, Fault):
         return {}
     return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}
+
+
+def shown_ids(
+    intention: RetrievalIntention | StateBasedRetrieval, candidates: Candidates, activation: Activation
+) -> dict[GraphKey, list[str]]:
+    """By graph, the ids of the memories that may be shown."""
+    levels = list(dict.fromkeys(map(level_of, intention.graphs)))
+    selected = select(candidates, activation.order, levels, intention.max_results_per_level).keys()
+    ids: dict[GraphKey, list[str]] = {}
+    for graph, memory_id, _ in sorted(selected):
+        of_graph = ids.setdefault(graph, [])
+        if memory_id not in of_graph[-1:]:
+            of_graph.append(memory_id)
+    return ids
 
 
 class Completed(NamedTuple):

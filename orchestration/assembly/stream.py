@@ -134,7 +134,7 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
         if memory.hops is not None and left[level] > 0:
             left[level] -= 1
             graph[level].append(key)
-        elif memory.is_other_version:
+        elif memory.is_beside:
             graph[level].append(key)
     nearest = {level: _by_likeness(memories) for level, memories in vector.items()}
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))

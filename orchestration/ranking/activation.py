@@ -67,7 +67,8 @@ def activate(
 ) -> Activation:
     """The candidates in the order of their consciousness scores.
 
-    The activation of each is the sum of its parts; where one exceeds 1, all are divided by the greatest.
+    The activation of each is the sum of its parts; where one exceeds 1, all are divided by the greatest, and what
+    else weighs with them: a mood would count for more the better the question is answered.
     """
     if not candidates.memories:
         return Activation((), {})
@@ -83,6 +84,8 @@ def activate(
         asker.pressure,
         inferred=False,
         shared=consciousness_score.SHARED,
+        whole=greatest,
+        mood=bool(asker.state.emotions),
     )
     order = consciousness_score.ranked(scores)
     comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)

@@ -50,10 +50,10 @@ class Candidate:
     `likeness` is its cosine similarity to the question in [−1, 1]; None when no search returned it.
     `likeness_rank` is its rank by it, from 1; 0 when the vector search did not return it. `hops` is the shortest
     distance from a start node, in links; None when no search over links returned it. `named`: the question names
-    it. `begun`: it was found by a period that the question names. `is_other_version`: it is shown because
-    another version of the same memory is. `passages`: those that the queries found of a long text. `shown`: the
-    one that stands for the text in `row`, the beginning where no query found one; None for a text that is shown
-    whole. `record`: what this process keeps of the record.
+    it. `begun`: it was found by a period that the question names. `is_beside`: it is shown because another
+    memory is: another version of it, or what it was said after. `passages`: those that the queries found of a long
+    text. `shown`: the one that stands for the text in `row`, the beginning where no query found one; None for a
+    text that is shown whole. `record`: what this process keeps of the record.
     """
 
     key: Key
@@ -63,7 +63,7 @@ class Candidate:
     hops: int | None = None
     named: bool = False
     begun: bool = False
-    is_other_version: bool = False
+    is_beside: bool = False
     passages: tuple[FoundPassage, ...] = ()
     shown: ShownPassage | None = None
     record: Record = NO_RECORD
@@ -185,6 +185,22 @@ class Candidates:
         if likeness:
             self._rank_by_likeness(level_of(graph))
 
+    def add_links(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> list[Candidate]:
+        """Add links, and the memories that some of the rows have; return those that were no candidates."""
+        new: list[Candidate] = []
+        for row in rows:
+            link, key = self._link(graph, row), (graph, row[ID], row[VERSION])
+            if is_quarantined(link, self.known_to):
+                continue
+            self.links.setdefault((graph, row[LINK_ID], row[LINK_VERSION] or 1), link)
+            if row[ID] is not None and key not in self.memories:
+                memory = self._memory(key, row)
+                if not is_quarantined(memory, self.known_to):
+                    memory.hops, memory.is_beside = 1, True
+                    self.memories[key] = memory
+                    new.append(memory)
+        return new
+
     def add_begun(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> None:
         """Add the rows of the query for the periods that the question names: their scores are cosine distances,
         or null without an embedding.
@@ -251,5 +267,5 @@ class Candidates:
                     continue
                 self.memories[key] = version
                 new.append(key)
-            self.memories[key].is_other_version = key not in selected
+            self.memories[key].is_beside = key not in selected
         return new

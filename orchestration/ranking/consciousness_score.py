@@ -105,13 +105,16 @@ def consciousness_scores(
     *,
     inferred: bool = True,
     shared: float = 0.0,
+    whole: float = 1.0,
+    mood: bool = False,
 ) -> list[Score]:
     """relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness) (003, component 5).
 
     `relevance`: after spreading, in [0, 1], in the order of `memories`. `emotions`: those of the
     question, in normal form; resonance is their cosine with those of the memory, in [0, 1]. `pressure` is in [0,
     1]. Without `inferred`, only what a writer gave counts: for a question, the words that tell the rest
-    are scored already. `shared`: what a memory of a shared level loses.
+    are scored already. `shared`: what a memory of a shared level loses. `whole`: by what `relevance` was
+    divided; the other terms are, too. A `mood` colours what answers: its resonance counts by relevance.
     """
     weighed = [(memory.key, _weighed(memory, inferred=inferred)) for memory in memories]
     resonances: Iterable[float] = repeat(0.0)
@@ -122,10 +125,10 @@ def consciousness_scores(
     for (key, each), activation, resonance in zip(weighed, relevance, resonances, strict=False):
         terms = {
             "relevance": activation,
-            "priority": 0.4 * priority(each.energy, pressure),
-            "confidence": each.confidence,
-            "emotional_resonance": 0.5 * resonance,
-            "incompleteness": each.incompleteness,
+            "priority": 0.4 * priority(each.energy, pressure) / whole,
+            "confidence": each.confidence / whole,
+            "emotional_resonance": 0.5 * resonance * (activation if mood else 1.0) / whole,
+            "incompleteness": each.incompleteness / whole,
         }
         if shared and key[0] != Level.N1:
             terms["shared"] = -shared

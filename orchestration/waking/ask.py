@@ -38,7 +38,7 @@ from orchestration.traversal.probability import State
 from orchestration.waking.offer_rules import Whose
 from orchestration.waking.open_offers import find_open_in
 from orchestration.waking.queries import build_queries, embed_goal
-from orchestration.waking.recollection import Recollection, add_told, prepare_cue, recollect
+from orchestration.waking.recollection import Recollection, add_links, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
 from schemas.errors import StoreTimeout
@@ -101,6 +101,7 @@ async def retrieve_consciousness_context_from_state(
             activation = with_plurality(activation, candidates.memories, state.plurality, waking.moment)
         if recall is not None:
             activation = in_order(activation, recall.order)
+        activation = await add_links(candidates, activation, state, waking, view=view)
         await let_others_run()
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]

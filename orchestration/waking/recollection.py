@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from orchestration.dependencies import Deps
@@ -16,11 +17,14 @@ from orchestration.graph_queries.recall import as_recalled
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ASKING, ROLES, Question
+from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
+from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores
+from orchestration.stream_completion import shown_ids
 from orchestration.waking.queries import GoalMeaning
-from orchestration.waking.scoring import WakingState, plain_goal
+from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
 from orchestration.waking.told import (
     Solution,
     Told,
@@ -33,17 +37,23 @@ from orchestration.waking.told import (
 )
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import EMOTIONAL_MODES, Filters, QueryMode, RetrievalIntention, StateBasedRetrieval
-from schemas.memory import GraphKey, Level
+from schemas.memory import GraphKey, Level, ResolutionState
 from schemas.temporal import Scope
 from substrate.connection.errors import GraphMissing
+from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import told as store
+from substrate.store.feelings import OPEN_STATES
+from substrate.store.search import SOURCE
 
 LIKENESS_SHARE: Final = 2 / 3
 """The share of likeness in how much a memory is about something; the rest is words. A goal has few of them."""
 STARTS: Final = 8
 """What was told after so many memories, those that are most about the state, is read too."""
+ANSWERED: Final = 2
+"""What was said right after so many of the told memories in focus comes with them."""
 OTHERS: Final = sorted(ROLES - ASKING)
+RESOLVED: Final = ResolutionState.RESOLVED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +128,12 @@ async def prepare_cue(
 async def _ask_lately(
     state: StateBasedRetrieval, waking: WakingState, target: GraphTarget, view: View
 ) -> tuple[QueryRequest, ...]:
-    if waking.mode in EMOTIONAL_MODES and cue_text(waking):
+    solved = waking.mode is QueryMode.RESOLUTION_PATTERNS
+    if waking.mode in EMOTIONAL_MODES and cue_text(waking) and (waking.goal or not solved):
         return ()
+    states = (RESOLVED,) if solved else OPEN_STATES
     try:
-        values = await store.lately_values(target, view.scope, OTHERS, state.filters)
+        values = await store.lately_values(target, view.scope, OTHERS, state.filters, states=states)
     except (GraphMissing, StoreTimeout, Fault):
         return ()
     reading = store.read_lately if _keeps(target, values) else None
@@ -224,19 +236,27 @@ def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict
 async def _read_after(
     candidates: Candidates, about: Mapping[Key, float], waking: WakingState, cue: Cue
 ) -> list[QueryResult]:
-    target = cue.target
+    """What was told after the memories that are most about the state, and what resolved these; without a goal also
+    what resolved any other."""
+    target, memories = cue.target, candidates.memories
     if target is None or all(channel.name != "before" for channel in channels_of(waking)):
         return []
-    told = (key for key, memory in candidates.memories.items() if about.get(key) and is_told(memory))
-    starts = sorted(told, key=lambda key: (-about[key], key))[:STARTS]
-    if not starts:
-        return []
-    values = store.after_values(cue.view.scope, [key[1] for key in starts], OTHERS, cue.filters)
+    told: list[Key] = []
+    ways: list[str] = []
+    for key, memory in memories.items():
+        if is_told(memory):
+            told.append(key)
+            if not waking.goal and memory.get("resolution_state") == RESOLVED:
+                ways.append(key[1])
+    starts = sorted(filter(about.get, told), key=lambda key: (-about[key], key))[:STARTS]
+    ids = [key[1] for key in starts]
     queries = _queries(target)
+    values = store.after_values(cue.view.scope, ids, OTHERS, cue.filters)
     keeps = _keeps(target, values)
     after = QueryRequest("after", target, queries.after, values, reading=store.read_after if keeps else None)
+    values = {**values, "ids": list(dict.fromkeys((*ids, *ways)))}
     solved = QueryRequest("solved", target, queries.solved, values, reading=store.read_solved if keeps else None)
-    return await run_all([after, solved])
+    return await run_all([each for each in (after, solved) if each.values["ids"]])
 
 
 async def _read_earlier(
@@ -266,7 +286,37 @@ def add_told(
             candidates.memories[key] = Candidate(key, told_memory.row, hops=0, record=record)
         elif memory.hops is None:
             memory.hops = 0
-    for link in recollection.solutions:
-        candidates.links.setdefault((link.graph_key, link.get("id"), link.get("version") or 1), link)
     given = {key: score for key, score in scores.items() if key not in recollection.told}
     return {**given, **{key: told[key] for key in best}}
+
+
+async def add_links(
+    candidates: Candidates, activation: Activation, state: StateBasedRetrieval, waking: WakingState, *, view: View
+) -> Activation:
+    """The activation with what was said right after what is told in focus; `candidates` gains that, and every
+    link that holds between what is shown. Unchanged where they come too late.
+    """
+    ids = shown_ids(state, candidates, activation)
+    told: dict[str, float] = {}
+    for key, amount, *_ in activation.order[:FOCUS]:
+        if len(told) < ANSWERED and key[0] == Level.N1 and is_told(candidates.memories[key]):
+            told[key[1]] = amount
+    hidden = [RESOLVED] if state.include_only_unresolved and waking.mode is QueryMode.RELATED_UNRESOLVED else []
+    reading = partial(store.read_between, scope=view.scope, filters=state.filters, hidden=hidden)
+    try:
+        found = await together(
+            *(reading(view.targets[key], ids=ids[key], told=list(told) if key == Level.N1 else []) for key in ids)
+        )
+    except (StoreTimeout, Fault):
+        return activation
+    beside: list[Candidate] = []
+    shares: list[float] = []
+    for graph, rows in zip(ids, found, strict=True):
+        for memory in candidates.add_links(graph, rows):
+            beside.append(memory)
+            shares.append(SPREAD_SHARE * told[memory.row[SOURCE]])
+    scores = consciousness_scores(beside, shares, waking.emotions, waking.pressure)
+    parts = dict(activation.parts)
+    for score in scores:
+        parts[score.key] = {"mode": 0.0, "spread": score.activation}
+    return replace(activation, order=(*activation.order, *scores), parts=parts)

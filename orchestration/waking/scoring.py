@@ -22,7 +22,7 @@ from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
 from schemas.intention import EMOTIONAL_MODES, QueryMode
-from schemas.memory import GraphKey
+from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.store.rows import NODE_PLACE
@@ -35,6 +35,8 @@ LEAST_LIKENESS = 0.6
 """A memory feels like now when the cosine of emotions is above this (003, find_resolution_patterns)."""
 ENERGY_RANGE = 0.25
 """Energies are similar when they differ by at most this; low, middle and high stay apart (no number in 003)."""
+OTHER_PERSON_SHARE: Final = 0.5
+"""What a person did or said who is not known to be the citizen: it may be somebody else."""
 WINDOW_DAYS = 30.0
 """Recent means within so many days (003); recency in find_what_i_was_doing is 0.5 after as many."""
 SHARED_WORDS = 0.5
@@ -274,13 +276,20 @@ def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
 
 
 def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:
-    """The score of an answer in [0, 1], by mode (003, component 1), × `recency_weight`.
+    """The score of an answer in [0, 1], by mode (003, component 1), × `_weight`.
 
     find_related_unresolved: energy × goal likeness; without a goal the mean of the cosine of emotions and the
     nearness of energies. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency.
     find_resolution_patterns: discovery energy × goal likeness (1 without a goal).
     """
-    return recency_weight(memory.get("valid_at"), waking) * _fit(memory, answer, waking)
+    return _weight(memory, waking) * _fit(memory, answer, waking)
+
+
+def _weight(memory: Candidate, waking: WakingState) -> float:
+    """`recency_weight`; for what was being done, half where another citizen shared it."""
+    if waking.mode is QueryMode.WHAT_I_WAS_DOING and memory.key[0] != Level.N1:
+        return 1.0 if memory.get("author") == waking.citizen else OTHER_PERSON_SHARE
+    return recency_weight(memory.get("valid_at"), waking)
 
 
 def _fit(memory: Candidate, answer: Answer, waking: WakingState) -> float:
@@ -342,7 +351,7 @@ def _weighed(score: Score, memory: Candidate, waking: WakingState, *, told: bool
     if told and waking.mode is not QueryMode.SIMILAR_STATE:
         felt = score.terms["emotional_resonance"]
         return score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
-    weight = 1.0 if told else recency_weight(memory.get("valid_at"), waking)
+    weight = 1.0 if told else _weight(memory, waking)
     if weight == 1.0:
         return score
     age = -(1.0 - weight) * (score.total - score.activation)

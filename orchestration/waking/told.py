@@ -20,7 +20,7 @@ from orchestration.question.reading import ASKING
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.sessions import SESSION_GAP
-from orchestration.waking.scoring import WINDOW_DAYS, WakingState
+from orchestration.waking.scoring import OTHER_PERSON_SHARE, WINDOW_DAYS, WakingState
 from schemas.intention import QueryMode
 from schemas.memory import SOLVING, ResolutionState
 from schemas.temporal import Instant
@@ -42,8 +42,6 @@ FRESH_DAYS: Final = 2.0
 ACTIVE_DAYS: Final = 7.0
 RECENT_DAYS: Final = 30.0
 """Half-lives: of a matter that is too new to be a solution, of an activity, of a matter."""
-OTHER_PERSON_SHARE: Final = 0.5
-"""The words of a person who is not known to be the citizen: they may be those of somebody else."""
 INSTRUCTION_SHARE: Final = 0.5
 """A standing instruction to an assistant is no matter of the citizen's: it counts half."""
 

@@ -1,4 +1,4 @@
-"""Reads what was told in plain words, without a given state, goal or feeling: open, new, or told after others.
+"""Reads what was told in plain words, without a given state, goal or feeling, and the links between it.
 
 Rows have the columns of `substrate.store.search`. Every search has a bound: it does the same work however large
 the graph is.
@@ -14,11 +14,13 @@ from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import RecordName
 from substrate.cypher.fragments import (
+    each_found_column,
     fits,
     found_columns,
     is_statement,
     link_columns,
     past_of,
+    records_of,
     thin_columns,
     visible,
 )
@@ -109,8 +111,8 @@ def _solved(link: str, record: str) -> str:
 class ToldQueries(NamedTuple):
     """The queries for the present, or for other moments.
 
-    `lately`: the memories that say of open work, and the newest. `after`: what was told in the same conversation
-    shortly after some memories. `solved`: what resolved some memories, with the links.
+    `lately`: the memories that say of work in some states, and the newest. `after`: what was told in the same
+    conversation shortly after some memories. `solved`: what resolved some memories, with the links.
     """
 
     lately: Query
@@ -177,7 +179,7 @@ async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dic
 
 async def read_lately(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """What `NOW.lately` finds, without filters. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
-    names = await read_for_state(target, "told_lately", LATELY_THIN, values, make=_names)
+    names = await read_for_state(target, ("told_lately", *values["open"]), LATELY_THIN, values, make=_names)
     return await _alone(target, names)
 
 
@@ -230,9 +232,10 @@ async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:
 
 
 async def lately_values(
-    target: GraphTarget, scope: Scope, others: list[str], filters: Filters | None
+    target: GraphTarget, scope: Scope, others: list[str], filters: Filters | None, *, states: Sequence[str]
 ) -> dict[str, Any]:
     """The parameters of `lately`. `others`: the speakers whose words are not the citizen's, in lower case.
+    `states`: what says how its work stands is sought of all times where it is in one of these.
 
     With filters the newest of all memories that pass are sought. Raises GraphMissing, StoreTimeout, Unavailable,
     Fault.
@@ -244,7 +247,7 @@ async def lately_values(
         **filtered,
         "newest": newest.start,
         "until": newest.end,
-        "open": list(OPEN_STATES),
+        "open": list(states),
         "others": others,
     }
 
@@ -252,3 +255,46 @@ async def lately_values(
 def after_values(scope: Scope, ids: list[str], others: list[str], filters: Filters | None) -> dict[str, Any]:
     """The parameters of `after` for some memories."""
     return {**scope.bounds(), **filter_values(filters), "ids": ids, "others": others}
+
+
+MAX_LINKS_BETWEEN: Final = 200
+"""So many links between memories are read, the strongest: a stream shows no more of one level."""
+
+
+def _between(link: str, record: str) -> str:
+    said_next = f"(i)-[e:{link}]->(j:ConsciousnessNode) WHERE e.relation_type = 'NEXT' AND {visible('e')}"
+    told = "MATCH (i:ConsciousnessNode) WHERE i.id IN $told WITH i"
+    return (
+        f"CALL {{ {told} MATCH {said_next} AND NOT j.id IN $ids {record} "
+        f"WHERE {visible('m')} AND {fits('m')} AND NOT coalesce(m.resolution_state, '') IN $hidden RETURN e, m "
+        f"UNION ALL {told} OPTIONAL MATCH {said_next} WITH $ids + collect(j.id) AS ids "
+        f"MATCH (s:ConsciousnessNode) WHERE s.id IN ids WITH s, ids MATCH (s)-[e:{link}]->(o:ConsciousnessNode) "
+        f"WHERE o.id IN ids AND {visible('e')} "
+        f"RETURN e, null AS m ORDER BY e.energy * e.confidence DESC, e.id LIMIT {MAX_LINKS_BETWEEN} }}"
+    )
+
+
+_BETWEEN_COLUMNS: Final = (
+    "1", "null", "startNode(e).id", "endNode(e).id", *link_columns("e").split(", "), *each_found_column("m"),
+)  # fmt: skip
+BETWEEN_NOW: Final = state_query("between_now", _between("LINK", "WITH e, j AS m"), _BETWEEN_COLUMNS)
+BETWEEN_THEN: Final = state_query(
+    "between_then", _between("LINK|PAST_LINK", records_of("j", "m", "e")), _BETWEEN_COLUMNS
+)
+"""What was said right after the memories `$told`, and the links that hold between all of that and `$ids`; as rows
+of `substrate.store.search`, those of the links without a memory."""
+
+
+async def read_between(
+    target: GraphTarget,
+    scope: Scope,
+    filters: Filters | None,
+    *,
+    ids: list[str],
+    told: list[str],
+    hidden: list[str],
+) -> Sequence[Row]:
+    """The rows of these queries, without what is in a state `hidden`. Raises StoreTimeout, Unavailable, Fault."""
+    query = BETWEEN_THEN if target.past else BETWEEN_NOW
+    values = {**filter_values(filters), "ids": ids, "told": told, "hidden": hidden}
+    return await read_for_state(target, repr(values), query, {**scope.bounds(), **values}, make=list)

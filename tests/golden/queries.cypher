@@ -640,6 +640,149 @@ RETURN 0 AS hop, score, null AS source, null AS target, e.id, e.relation_type, e
     m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.severity, m.abstraction, m.step,
     m.source, m.author, m.shared_from, m.episode_id, m.speaker, m.extra, m.unset;
 
+// between_now
+// :params $began_from, $began_to, $episodes, $generalised, $hidden, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $told, $unfiltered, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35, null AS c36, null AS c37, null AS c38, null AS c39,
+    null AS c40, null AS c41, null AS c42, null AS c43, null AS c44, null AS c45, null AS c46, null AS c47,
+    null AS c48, null AS c49, null AS c50, null AS c51, null AS c52, null AS c53, null AS c54, null AS c55,
+    null AS c56, null AS c57, null AS c58, null AS c59, null AS c60, null AS c61, null AS c62, null AS c63,
+    null AS c64, null AS c65, null AS c66, null AS c67, null AS c68
+UNION ALL
+CALL {
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $told
+  WITH i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'NEXT' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from AND NOT j.id IN $ids
+  WITH e, j AS m
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.resolution_state,
+      '') IN $hidden
+  RETURN e, m
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $told
+  WITH i
+  OPTIONAL MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'NEXT' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH $ids + collect(j.id) AS ids
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN ids
+  WITH s, ids
+  MATCH (s)-[e:LINK]->(o:ConsciousnessNode)
+  WHERE o.id IN ids AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  RETURN e, null AS m
+  ORDER BY e.energy * e.confidence DESC, e.id
+  LIMIT 200
+}
+RETURN 0 AS c0, 1 AS c1, null AS c2, startNode(e).id AS c3, endNode(e).id AS c4, e.id AS c5,
+    e.relation_type AS c6, e.goal AS c7, e.mindstate AS c8, e.energy AS c9, e.confidence AS c10,
+    e.formation_trigger AS c11, e.emotion_vector AS c12, e.energy_transfer_coefficient AS c13,
+    e.resolution_state AS c14, e.felt_quality AS c15, e.emotion_description AS c16, e.body_sensation AS c17,
+    e.spatial_context AS c18, e.sensory_details AS c19, e.valid_at AS c20, e.invalid_at AS c21,
+    e.created_at AS c22, e.expired_at AS c23, e.version AS c24, e.invalidation_reason AS c25,
+    e.closed_reason AS c26, e.source AS c27, e.author AS c28, e.episode_id AS c29, e.extra AS c30,
+    e.unset AS c31, m.id AS c32, m.node_type AS c33, m.name AS c34,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END AS c35, m.valid_at AS c36, m.invalid_at AS c37,
+    m.created_at AS c38, m.expired_at AS c39, m.version AS c40, m.invalidation_reason AS c41,
+    m.closed_reason AS c42, m.correction_pattern_id AS c43, m.discovery_energy AS c44, m.energy AS c45,
+    m.confidence AS c46, m.emotion_vector AS c47, m.felt_quality AS c48, m.body_sensation AS c49,
+    m.goal AS c50, m.resolution_state AS c51, m.tags AS c52, m.buckets AS c53, m.aliases AS c54,
+    m.importance AS c55, m.intensity AS c56, m.result AS c57, m.rule AS c58, m.severity AS c59,
+    m.abstraction AS c60, m.step AS c61, m.source AS c62, m.author AS c63, m.shared_from AS c64,
+    m.episode_id AS c65, m.speaker AS c66, m.extra AS c67, m.unset AS c68;
+
+// between_then
+// :params $began_from, $began_to, $episodes, $generalised, $hidden, $ids, $known_from, $known_to, $labels, $node_types, $sources, $speakers, $told, $unfiltered, $valid_from, $valid_to
+MATCH (g:SubstrateMeta {key: 'stamp'})
+UNWIND [['clock', coalesce(g.clock, 0)], ['shifts', coalesce(g.shifts, 0)],
+    ['created_at', coalesce(g.created_at, 0)], ['generation', coalesce(g.generation, 0)]] AS seen
+RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35, null AS c36, null AS c37, null AS c38, null AS c39,
+    null AS c40, null AS c41, null AS c42, null AS c43, null AS c44, null AS c45, null AS c46, null AS c47,
+    null AS c48, null AS c49, null AS c50, null AS c51, null AS c52, null AS c53, null AS c54, null AS c55,
+    null AS c56, null AS c57, null AS c58, null AS c59, null AS c60, null AS c61, null AS c62, null AS c63,
+    null AS c64, null AS c65, null AS c66, null AS c67, null AS c68
+UNION ALL
+CALL {
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $told
+  WITH i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'NEXT' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from AND NOT j.id IN $ids
+  WITH e, j, CASE WHEN outdegree(j, 'HAD') > 0 THEN j ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at + 0 < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH e, j, m
+  WHERE m.valid_at + 0 < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND (m.node_type <> 'Generalisation' OR $generalised) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND (size($speakers) = 0 OR m.speaker IN $speakers)
+      AND (size($episodes) = 0 OR m.episode_id IN $episodes) AND (size($sources) = 0 OR m.source IN $sources)
+      AND m.valid_at >= $began_from AND m.valid_at < $began_to
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.resolution_state,
+      '') IN $hidden
+  RETURN e, m
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $told
+  WITH i
+  OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'NEXT' AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH $ids + collect(j.id) AS ids
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN ids
+  WITH s, ids
+  MATCH (s)-[e:LINK|PAST_LINK]->(o:ConsciousnessNode)
+  WHERE o.id IN ids AND e.valid_at + 0 < $valid_to AND e.invalid_at > $valid_from
+      AND e.created_at < $known_to AND e.expired_at > $known_from
+  RETURN e, null AS m
+  ORDER BY e.energy * e.confidence DESC, e.id
+  LIMIT 200
+}
+RETURN 0 AS c0, 1 AS c1, null AS c2, startNode(e).id AS c3, endNode(e).id AS c4, e.id AS c5,
+    e.relation_type AS c6, e.goal AS c7, e.mindstate AS c8, e.energy AS c9, e.confidence AS c10,
+    e.formation_trigger AS c11, e.emotion_vector AS c12, e.energy_transfer_coefficient AS c13,
+    e.resolution_state AS c14, e.felt_quality AS c15, e.emotion_description AS c16, e.body_sensation AS c17,
+    e.spatial_context AS c18, e.sensory_details AS c19, e.valid_at AS c20, e.invalid_at AS c21,
+    e.created_at AS c22, e.expired_at AS c23, e.version AS c24, e.invalidation_reason AS c25,
+    e.closed_reason AS c26, e.source AS c27, e.author AS c28, e.episode_id AS c29, e.extra AS c30,
+    e.unset AS c31, m.id AS c32, m.node_type AS c33, m.name AS c34,
+    CASE WHEN m.passages IS NULL THEN m.description ELSE left(m.description,
+    1000) + '' + toString(size(m.description)) END AS c35, m.valid_at AS c36, m.invalid_at AS c37,
+    m.created_at AS c38, m.expired_at AS c39, m.version AS c40, m.invalidation_reason AS c41,
+    m.closed_reason AS c42, m.correction_pattern_id AS c43, m.discovery_energy AS c44, m.energy AS c45,
+    m.confidence AS c46, m.emotion_vector AS c47, m.felt_quality AS c48, m.body_sensation AS c49,
+    m.goal AS c50, m.resolution_state AS c51, m.tags AS c52, m.buckets AS c53, m.aliases AS c54,
+    m.importance AS c55, m.intensity AS c56, m.result AS c57, m.rule AS c58, m.severity AS c59,
+    m.abstraction AS c60, m.step AS c61, m.source AS c62, m.author AS c63, m.shared_from AS c64,
+    m.episode_id AS c65, m.speaker AS c66, m.extra AS c67, m.unset AS c68;
+
 // carried_links
 // :params $beyond, $first, $rows, $skip
 MATCH (n:ConsciousnessNode)

@@ -15,10 +15,11 @@ from api.runtime.runtime import now, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
+from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.commands import Retract, Supersede
 from schemas.errors import Unavailable
-from schemas.intention import QueryMode, StateBasedRetrieval
+from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary
@@ -209,6 +210,31 @@ async def test_before_anything_was_known_nothing_is(ada: Ada) -> None:
 
 def now_of(ada: Ada) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ada.now)
+
+
+MOODS: tuple[dict[str, float] | None, ...] = (
+    None,
+    {"joy": 0.9},
+    {"fear": 0.9},
+    {"sadness": 0.8, "fear": 0.4},
+    {"frustration": 0.7, "uncertainty": 0.5},
+    {"drive": 0.8, "uncertainty": 0.3},
+)
+
+
+@pytest.mark.parametrize("goal", [None, "design_phase_3_architecture"])
+async def test_a_mood_colours_what_a_question_finds_and_does_not_hide_it(ada: Ada, goal: str | None) -> None:
+    questions = json.loads((LIFE / "expect.json").read_text())["questions"]
+    shares = []
+    for mood in MOODS:
+        hits = 0
+        for one in questions:
+            asked = {"query_text": one["ask"], "current_emotions": mood, "current_goal": goal, "citizen_id": "ada"}
+            intention = RetrievalIntention.model_validate(asked)
+            stream = await retrieve_consciousness_context(intention, ada.deps, ada.now)
+            hits += len(set(focus(stream)) & set(one["expect"]))
+        shares.append(hits / sum(len(one["expect"]) for one in questions))
+    assert min(shares) >= shares[0] - 0.05
 
 
 # --- small lives ----------------------------------------------------------------------------------------------

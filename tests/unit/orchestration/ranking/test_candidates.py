@@ -45,7 +45,7 @@ def test_other_versions_are_added_and_marked_but_for_those_selected() -> None:
     candidates.add(N1, [stored_row({"id": "a", "version": 2}, score=0.1)], likeness=True)
     versions = [stored_row({"id": "a", "version": version})[NODE_START:] for version in (1, 2)]
     assert candidates.add_versions(N1, versions, {(N1, "a", 2)}) == [key("a")]
-    assert {key: memory.is_other_version for key, memory in candidates.memories.items()} == {
+    assert {key: memory.is_beside for key, memory in candidates.memories.items()} == {
         (N1, "a", 1): True,
         (N1, "a", 2): False,
     }

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from orchestration.ranking.candidates import Candidate
 from orchestration.ranking.plurality import DAY
-from orchestration.waking.scoring import WakingState
+from orchestration.waking.scoring import OTHER_PERSON_SHARE, WakingState
 from orchestration.waking.told import (
     CHANNELS,
     CROWDED_SHARE,
     FADING,
     INSTRUCTION_SHARE,
     OF_ONE_SESSION,
-    OTHER_PERSON_SHARE,
     WITHOUT_A_GOAL,
     Solution,
     Told,
