@@ -19,6 +19,7 @@ type Bound = Literal["exactly", "over", "under"]
 type Fit = Literal["holds", "fails", "untold"]
 
 DAY_MINUTES: Final = 24 * 60
+_EARLY: Final = 5 * 60
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d)(am|pm)?")
 _HALF_DAY: Final = re.compile(r"(1[0-2]|[1-9])(am|pm)")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
@@ -36,10 +37,14 @@ class Amount(NamedTuple):
 
 
 class Hours(NamedTuple):
-    """Minutes of the day from `start` to before `end`; over midnight where `end` is not after `start`."""
+    """Minutes of the day from `start` to before `end`; over midnight where `end` is not after `start`.
+
+    Not `sure`: one of two readings of an hour without its half of the day.
+    """
 
     start: int
     end: int
+    sure: bool = True
 
     def minutes(self) -> list[tuple[int, int]]:
         if self.start < self.end:
@@ -74,8 +79,9 @@ def compare(rule: Limits, action: Limits) -> Fit:
     if rule.days:
         fits.append("untold" if not action.days else "holds" if rule.days & action.days else "fails")
     if rule.hours:
-        met = any(own.meets(other) for own in rule.hours for other in action.hours)
-        fits.append("untold" if not action.hours else "holds" if met else "fails")
+        met = {own.meets(other) for own in rule.hours for other in action.hours}
+        doubted = len(met) != 1 and not all(hours.sure for hours in (*rule.hours, *action.hours))
+        fits.append("untold" if not met or doubted else "holds" if True in met else "fails")
     fits += [_compare_amount(amount, action.amounts) for amount in rule.amounts if amount.bound != "exactly"]
     return "fails" if "fails" in fits else "untold" if "untold" in fits else "holds"
 
@@ -103,11 +109,12 @@ def read_limits(tokens: Sequence[Token], language: Language, today: int | None =
         if found is not None:
             days |= found.days
             taken |= found.taken
-        hour = _hours(words, place, language)
+        hour = _hours(tokens, words, place, language)
         if hour is not None:
-            hours.append(hour.hours)
+            hours += hour.hours
             taken |= hour.taken
-            continue
+        if hour is not None and hour.hours[0].sure:
+            continue  # a bare number after "at" may be an amount too
         amount = _amount(words, place, language)
         if amount is not None:
             amounts.append(amount.amount)
@@ -115,12 +122,10 @@ def read_limits(tokens: Sequence[Token], language: Language, today: int | None =
     return Limits(frozenset(days), tuple(hours), tuple(amounts), frozenset(taken))
 
 
-def is_hour(words: Sequence[str], place: int, language: Language) -> bool:
+def is_hour(tokens: Sequence[Token], words: Sequence[str], place: int, language: Language) -> bool:
     """Whether a time of the day or a weekday stands at the place, after a word such as "before"."""
     return place < len(words) and (
-        _clock(words, place, language) is not None
-        or _day(words, place, language, None) is not None
-        or _phrase_at(words, place, _spans(language, "hours")) is not None
+        _hours(tokens, words, place, language) is not None or _day(words, place, language, None) is not None
     )
 
 
@@ -130,7 +135,7 @@ class _Days(NamedTuple):
 
 
 class _Timed(NamedTuple):
-    hours: Hours
+    hours: tuple[Hours, ...]
     taken: frozenset[int]
 
 
@@ -160,20 +165,49 @@ def _day(words: Sequence[str], place: int, language: Language, today: int | None
     return _Days(frozenset(((today + near.start) % 7,)), frozenset())
 
 
-def _hours(words: Sequence[str], place: int, language: Language) -> _Timed | None:
+def _hours(tokens: Sequence[Token], words: Sequence[str], place: int, language: Language) -> _Timed | None:
     part = _phrase_at(words, place, _spans(language, "hours"))
     if part is not None:
-        return _Timed(Hours(part.start * 60, part.end * 60), frozenset(range(place, place + part.length)))
+        return _Timed((Hours(part.start * 60, part.end * 60),), frozenset(range(place, place + part.length)))
     clock = _clock(words, place, language)
-    if clock is None:
-        return None
     before = words[place - 1] if place else ""
-    taken = frozenset(range(place, place + clock.length))
-    if before in language.judging["earlier"]:
-        return _Timed(Hours(0, clock.start), taken | {place - 1})
-    if before in language.judging["later"]:
-        return _Timed(Hours(clock.start, DAY_MINUTES), taken | {place - 1})
-    return _Timed(Hours(clock.start, clock.start + 1), taken)
+    starts = [clock.start] if clock is not None else []
+    length = clock.length if clock is not None else 1
+    if clock is None and before in language.judging["hour_leads"]:
+        starts, length = _bare_hour(tokens, place, language)
+    if not starts:
+        return None
+    taken = frozenset(range(place, place + length))
+    earlier, later = before in language.judging["earlier"], before in language.judging["later"]
+    if earlier and starts[0] >= _EARLY:
+        starts = starts[:1]  # "before nine" is said of the morning
+    found: list[Hours] = []
+    for start in starts:
+        end = DAY_MINUTES if later else start + 1
+        found.append(Hours(0 if earlier else start, start if earlier else end, len(starts) == 1))
+    return _Timed(tuple(found), taken | {place - 1} if earlier or later else taken)
+
+
+def _bare_hour(tokens: Sequence[Token], place: int, language: Language) -> tuple[list[int], int]:
+    """The minutes that a number alone may mean ("at seven"), and its length with the part of the day after it."""
+    value = _number(tokens[place].text, language)
+    if value is None or not 0 < value < 24 or value % 1:
+        return [], 1
+    starts = [60 * int(value)] + [60 * int(value) + DAY_MINUTES // 2] * (value < 12)
+    rest = [token.text for token in tokens[place + 1 : place + 6]]
+    for skipped in range(len(rest)):  # "at seven in the evening"
+        part = _phrase_at(rest, skipped, _spans(language, "hours"))
+        if part is not None:
+            meant = Hours(60 * part.start, 60 * part.end)
+            starts = [start for start in starts if meant.meets(Hours(start, start + 1))] or starts
+            return starts, 1 + skipped + part.length
+        if rest[skipped] not in language.function_words and rest[skipped] not in language.judging["common"]:
+            break
+    told = not rest or not rest[0].isalpha() or rest[0] in language.function_words
+    told = told or rest[0] in language.judging["common"] or _day(rest, 0, language, None) is not None
+    if "verbs_last" in language.judging:
+        told = told or not tokens[place + 1].shape  # a noun has a capital: "vor neun anrufen"
+    return (starts if told else []), 1
 
 
 def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | None:
@@ -186,8 +220,8 @@ def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | No
         hour, late, length = int(found[1]), found[2], 1
     elif (found := _CLOCK.fullmatch(word)) is not None and (":" in word or half):
         hour, minute, late = int(found[1]), int(found[2]), found[3] or half
-    elif word.isascii() and word.isdigit() and len(word) < 3 and half:
-        hour, late = int(word), half
+    elif half and (value := _number(word, language)) is not None and value in range(25):
+        hour, late = int(value), half
     else:
         return None
     minutes = (hour % 12 + 12 * (late == "pm") if late in ("am", "pm") else hour) * 60 + minute
@@ -255,7 +289,7 @@ def _number(word: str, language: Language) -> float | None:
 
 
 def _unit(word: str, language: Language) -> str:
-    return _units(language).get(word) or str(language.stemmer.stemWord(word))
+    return units_of(language).get(word) or str(language.stemmer.stemWord(word))
 
 
 def _phrase_at(
@@ -292,5 +326,6 @@ def _numbers(code: str) -> dict[str, int]:
     return next((dict(each.places["number"]) for each in question_languages() if each.code == code), {})
 
 
-def _units(language: Language) -> dict[str, str]:
+def units_of(language: Language) -> dict[str, str]:
+    """The stem under which each word for a currency is known."""
     return dict(phrase.split() for phrase in language.judging["units"])

@@ -11,7 +11,6 @@ language model is asked. What the words do not tell is said: `doubtful`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple
 
@@ -20,6 +19,8 @@ from orchestration.mind.clauses import (
     LEAST_COMPOUND,
     Clause,
     Word,
+    all_words,
+    is_opposite,
     is_told,
     languages_of,
     read_clauses,
@@ -145,6 +146,8 @@ def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) ->
     if left.whole:
         return Judgement("kept", f"the action leaves out {_named(left)}", left.score, left.words)
     done = [clause for clause in clauses if not clause.negated]
+    if other := _other_manner(form, done, likeness):
+        return Judgement("kept", f"the rule forbids another way: {other}")
     match = _match(form, done, likeness)
     if match.score < NEAR:
         return Judgement("unrelated", "the action is about something else", match.score, match.words)
@@ -183,10 +186,16 @@ def _judge_duty(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -
         if clause.negated and clause.words and _denies(clause, form, clauses, likeness):
             words = tuple(word.text for word in clause.words)
             return Judgement("broken", f"the action leaves out what the rule bids: {' '.join(words)}", 1.0, words)
+    if other := _other_manner(form, done, likeness):
+        return Judgement("doubtful", f"the rule bids another way: {other}", NEAR, (other,))
     match = _match(form, done, likeness)
     if match.score >= BROKEN:
-        if compare(form.limits, _limits(done)) == "fails":
-            return Judgement("doubtful", "the rule bids it for another time or amount", *match[:2])
+        fit = compare(form.limits, _limits(done))
+        if fit != "holds":
+            told = "the rule bids it for another time or amount"
+            return Judgement(
+                "doubtful", told if fit == "fails" else f"whether it does is not told: {told}", *match[:2]
+            )
         return Judgement("kept", f"the action does what the rule bids: {_named(match)}", *match[:2])
     if form.condition:
         return Judgement("doubtful", f"the action does not tell what the rule bids: {form.text}", match.score)
@@ -308,16 +317,31 @@ def _is_compound(one: str, other: str) -> bool:
 
 def _is_opposite(form: RuleForm, words: Sequence[Word]) -> bool:
     """Whether the action does the opposite of the deed of the rule, and not the deed."""
-    if form.verb is None or any(word.stem == form.verb.stem for word in words):
-        return False
-    return any(frozenset((form.verb.stem, word.stem)) in _opposites(form.code) for word in words)
+    stems = {word.stem for word in words}
+    return form.verb is not None and form.verb.stem not in stems and is_opposite(form.verb.stem, stems, form.code)
 
 
-@lru_cache(maxsize=8)
-def _opposites(code: str) -> frozenset[frozenset[str]]:
-    spoken = language(code)
-    pairs = (pair.split() for pair in spoken.judging["opposites"])
-    return frozenset(frozenset(map(spoken.stemmer.stemWord, pair)) for pair in pairs)
+def _other_manner(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> str:
+    """The word of the rule for a deed or a manner of which one sentence does the opposite, about the same; else ''.
+
+    At least half of the other words of the rule must be had: a long walk is no long answer. Of what is said or
+    written one word is as good as another, and a rule about nothing else ("be brief") is about that.
+    """
+    spoken = language(form.code)
+    stem = spoken.stemmer.stemWord
+    said, keeping = set(map(stem, spoken.judging["said"])), set(map(stem, spoken.judging["keeping"]))
+    for _, those in groupby(clauses, key=lambda clause: clause.sentence):
+        words = [word for clause in those for word in (*all_words(clause.tokens, form.code), *clause.carried)]
+        stems = {word.stem for word in words}
+        speaks = not said.isdisjoint(stems)
+        for word in form.matter:
+            if not is_opposite(word.stem, stems, form.code):
+                continue
+            rest = [other for other in form.matter if other is not word and other.stem not in keeping]
+            had = [SURE if other.stem in said and speaks else _had(other, words, likeness) for other in rest]
+            if sum(had) >= len(had) / 2 and (had or speaks):
+                return word.text
+    return ""
 
 
 def _share(words: Sequence[Word], among: Sequence[Word], likeness: Likeness) -> float:

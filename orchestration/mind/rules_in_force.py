@@ -265,7 +265,8 @@ def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: In
     unread = [finding for finding in findings if finding.judgement.outcome == "unreadable"]
     if unread:
         return Decided("unchecked", unread[0].judgement.why)
-    return Decided("allow", "it breaks none of the rules")
+    spoken = any(map(speaks, findings))
+    return Decided("allow", "it breaks none of the rules" if spoken else "no rule speaks of it")
 
 
 def _is_stuck(rule: HeldRule, checks: Sequence[StoredCheck], since: Instant) -> bool:

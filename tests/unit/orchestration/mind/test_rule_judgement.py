@@ -14,7 +14,7 @@ CASES = [
     ("Never share your location with strangers", "Share the recipe with Mira", "unrelated"),
     ("Don't drink coffee after 4 pm", "Drink a coffee at 5 pm", "broken"),
     ("Don't drink coffee after 4 pm", "Drink a coffee at 3 pm", "kept"),
-    ("Never close the window at night", "Open the window at night", "unrelated"),
+    ("Never close the window at night", "Open the window at night", "kept"),
     ("Always lock the door when you leave the house", "Leave the house at eight", "doubtful"),
     ("Always lock the door when you leave the house", "Leave the house without locking the door", "broken"),
     ("Always lock the door when you leave the house", "Lock the door and leave the house", "kept"),
