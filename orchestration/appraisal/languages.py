@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
@@ -83,7 +83,12 @@ class Language:
     @cached_property
     def phrases(self) -> Mapping[str, Sequence[Entry]]:
         """The phrases by first word, the longest first. A question without a state needs none."""
-        return _phrase_book(self.table)
+        return _phrase_book(_phrase_lists(self.table))
+
+    @cached_property
+    def replies(self) -> Mapping[str, Sequence[Entry]]:
+        """The phrases with which one side says what came of what the other did."""
+        return _phrase_book(("replies", value, phrases) for value, phrases in self.table["replies"].items())
 
     @cached_property
     def feelings(self) -> Mapping[str, Sequence[Entry]]:
@@ -134,9 +139,9 @@ def language_of(text: str) -> Language:
     return candidates[counts.index(max(counts))]
 
 
-def _phrase_book(table: Mapping[str, Any]) -> Mapping[str, Sequence[Entry]]:
+def _phrase_book(lists: Iterable[tuple[str, str, str]]) -> Mapping[str, Sequence[Entry]]:
     by_first: defaultdict[str, list[Entry]] = defaultdict(list)
-    for kind, value, phrases in _phrase_lists(table):
+    for kind, value, phrases in lists:
         for phrase in _listed(phrases):
             strength = {"+": 1, "-": -1}.get(phrase[-1], 0)
             bare = phrase[:-1] if strength else phrase

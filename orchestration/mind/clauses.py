@@ -87,10 +87,11 @@ def is_told(text: str, code: str) -> bool:
         return True
     letters = "".join(language(code).judging.get("letters", ()))
     others = (char for char in text.lower() if char.isalpha() and char not in letters)
-    found = words(text)
+    found, known = words(text), dict.fromkeys(CODES, 0)
     if len(found) > SHORT or not all(map(str.isascii, others)):
         return False
-    known = {each: len({language(each).stemmer.stemWord(word) for word in found} & _known(each)) for each in CODES}
+    for each in CODES:
+        known[each] = len(_known(each).intersection(map(language(each).stemmer.stemWord, found)))
     if len(found) <= FEW_WORDS or any(known.values()):
         return len(found) <= FEW_WORDS or known[code] == max(known.values())
     ends = tuple(language(code).judging["foreign_ends"])
@@ -252,8 +253,11 @@ def deeds_of(code: str) -> Mapping[str, str]:
 def all_words(tokens: Sequence[Token], code: str) -> list[Word]:
     """Each token as a word, those for times and amounts too: "ten paragraphs" tells a manner."""
     spoken, deeds = language(code), deeds_of(code)
-    stems = [str(spoken.stemmer.stemWord(token.text)) for token in tokens]
-    return [Word(token.text, deeds.get(stem, stem)) for token, stem in zip(tokens, stems, strict=True)]
+    found: list[Word] = []
+    for token in tokens:
+        stem = spoken.stemmer.stemWord(token.text)
+        found.append(Word(token.text, deeds.get(stem, stem)))
+    return found
 
 
 def is_opposite(stem: str, among: Set[str], code: str) -> bool:
@@ -269,14 +273,14 @@ def opposites_of(code: str) -> Mapping[str, frozenset[str]]:
     spoken, deeds = language(code), deeds_of(code)
     found: dict[str, frozenset[str]] = {}
     for group in spoken.judging["opposites"]:
-        sides: list[frozenset[str]] = []
+        sides: list[set[str]] = []
         for side in group.split("/"):
-            stems = map(spoken.stemmer.stemWord, side.split())
-            sides.append(frozenset(deeds.get(stem, stem) for stem in stems))
-        every = frozenset(chain.from_iterable(sides))
-        for side_stems in sides:
-            for stem in side_stems:
-                found[stem] = found.get(stem, frozenset()) | (every - side_stems)
+            stems = list(map(spoken.stemmer.stemWord, side.split()))
+            sides.append(set(map(deeds.get, stems, stems)))
+        for place, own in enumerate(sides):
+            others = frozenset(chain.from_iterable(sides[:place] + sides[place + 1 :])) - own
+            for stem in own:
+                found[stem] = found.get(stem, frozenset()) | others
     return found
 
 

@@ -78,13 +78,14 @@ def nearness(channels: Mapping[Channel, float], likeness: float, filled: Iterabl
     return sum(share * scores.get(channel, 0.0) for channel, share in counted.items()) / sum(counted.values())
 
 
-def outcome_of(memory: ConsciousnessNode, *, solved: bool = False) -> str | None:
-    """What came of a context: its result, else what the state of its work says, else that something solved it."""
+def outcome_of(memory: ConsciousnessNode, *, solved: bool = False, replied: str | None = None) -> str | None:
+    """What came of a context: its result, else what the state of its work says, else that something solved it,
+    else what was `replied` to it."""
     told = (memory.result or "").strip().lower()
     if told:
         return told
     state = ResolutionState.RESOLVED if solved and memory.resolution_state is None else memory.resolution_state
-    return None if state is None else OUTCOMES.get(state)
+    return replied if state is None else OUTCOMES.get(state, replied)
 
 
 def age_in_days(valid_at: Instant, moment: Instant) -> float:

@@ -19,7 +19,6 @@ type Bound = Literal["exactly", "over", "under"]
 type Fit = Literal["holds", "fails", "untold"]
 
 DAY_MINUTES: Final = 24 * 60
-_EARLY: Final = 5 * 60
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d)(am|pm)?")
 _HALF_DAY: Final = re.compile(r"(1[0-2]|[1-9])(am|pm)")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
@@ -80,7 +79,7 @@ def compare(rule: Limits, action: Limits) -> Fit:
         fits.append("untold" if not action.days else "holds" if rule.days & action.days else "fails")
     if rule.hours:
         met = {own.meets(other) for own in rule.hours for other in action.hours}
-        doubted = len(met) != 1 and not all(hours.sure for hours in (*rule.hours, *action.hours))
+        doubted = len(met) > 1 and {hours.sure for hours in (*rule.hours, *action.hours)} != {True}
         fits.append("untold" if not met or doubted else "holds" if True in met else "fails")
     fits += [_compare_amount(amount, action.amounts) for amount in rule.amounts if amount.bound != "exactly"]
     return "fails" if "fails" in fits else "untold" if "untold" in fits else "holds"
@@ -171,43 +170,39 @@ def _hours(tokens: Sequence[Token], words: Sequence[str], place: int, language: 
         return _Timed((Hours(part.start * 60, part.end * 60),), frozenset(range(place, place + part.length)))
     clock = _clock(words, place, language)
     before = words[place - 1] if place else ""
-    starts = [clock.start] if clock is not None else []
-    length = clock.length if clock is not None else 1
+    starts, length = ([], 1) if clock is None else ([clock.start], clock.length)
     if clock is None and before in language.judging["hour_leads"]:
-        starts, length = _bare_hour(tokens, place, language)
+        starts, length = _bare_hour(tokens, words, place, language)
     if not starts:
         return None
     taken = frozenset(range(place, place + length))
-    earlier, later = before in language.judging["earlier"], before in language.judging["later"]
-    if earlier and starts[0] >= _EARLY:
-        starts = starts[:1]  # "before nine" is said of the morning
+    if before in language.judging["earlier"]:  # "before nine" is said of the morning
+        return _Timed((Hours(0, starts[0]),), taken | {place - 1})
+    later = before in language.judging["later"]
     found: list[Hours] = []
     for start in starts:
-        end = DAY_MINUTES if later else start + 1
-        found.append(Hours(0 if earlier else start, start if earlier else end, len(starts) == 1))
-    return _Timed(tuple(found), taken | {place - 1} if earlier or later else taken)
+        found.append(Hours(start, DAY_MINUTES if later else start + 1, sure=len(starts) == 1))
+    return _Timed(tuple(found), taken | {place - 1} if later else taken)
 
 
-def _bare_hour(tokens: Sequence[Token], place: int, language: Language) -> tuple[list[int], int]:
+def _bare_hour(
+    tokens: Sequence[Token], words: Sequence[str], place: int, language: Language
+) -> tuple[list[int], int]:
     """The minutes that a number alone may mean ("at seven"), and its length with the part of the day after it."""
-    value = _number(tokens[place].text, language)
-    if value is None or not 0 < value < 24 or value % 1:
+    value = _number(words[place], language)
+    if value is None or value not in range(1, 24):
         return [], 1
-    starts = [60 * int(value)] + [60 * int(value) + DAY_MINUTES // 2] * (value < 12)
-    rest = [token.text for token in tokens[place + 1 : place + 6]]
-    for skipped in range(len(rest)):  # "at seven in the evening"
-        part = _phrase_at(rest, skipped, _spans(language, "hours"))
+    starts = [60 * int(value)] if value > 11 else [60 * int(value), 60 * int(value) + DAY_MINUTES // 2]
+    plain = {*language.function_words, *language.judging["common"]}
+    for end in range(place + 1, len(words)):
+        part = _phrase_at(words, end, _spans(language, "hours"))  # "at seven in the evening"
         if part is not None:
-            meant = Hours(60 * part.start, 60 * part.end)
-            starts = [start for start in starts if meant.meets(Hours(start, start + 1))] or starts
-            return starts, 1 + skipped + part.length
-        if rest[skipped] not in language.function_words and rest[skipped] not in language.judging["common"]:
-            break
-    told = not rest or not rest[0].isalpha() or rest[0] in language.function_words
-    told = told or rest[0] in language.judging["common"] or _day(rest, 0, language, None) is not None
-    if "verbs_last" in language.judging:
-        told = told or not tokens[place + 1].shape  # a noun has a capital: "vor neun anrufen"
-    return (starts if told else []), 1
+            inside = filter(lambda start: part.start * 60 <= start < part.end * 60, starts)
+            return list(inside) or starts, end + part.length - place
+        if words[end] not in plain:  # "at seven shops"; where nouns have capitals, a verb has none
+            counts = words[end].isalpha() and bool(tokens[end].shape or "verbs_last" not in language.judging)
+            return [] if counts and end == place + 1 else starts, 1
+    return starts, 1
 
 
 def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | None:

@@ -322,7 +322,7 @@ def _is_opposite(form: RuleForm, words: Sequence[Word]) -> bool:
 
 
 def _other_manner(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> str:
-    """The word of the rule for a deed or a manner of which one sentence does the opposite, about the same; else ''.
+    """The word of the rule for a deed or a manner of which one sentence does the opposite, about the same; or "".
 
     At least half of the other words of the rule must be had: a long walk is no long answer. Of what is said or
     written one word is as good as another, and a rule about nothing else ("be brief") is about that.

@@ -7,20 +7,25 @@ from itertools import chain
 from typing import Final, NamedTuple
 from uuid import uuid4
 
+from orchestration.appraisal.feelings import read_reply
 from orchestration.appraisal.names import Kind
 from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind import imagination
 from orchestration.mind.imagination import Case, Imagined
 from orchestration.mind.predictions import to_store
+from orchestration.ranking.spreading import FOLLOWING
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.ranking import dominant_emotion
-from schemas.memory import Level
+from orchestration.writing.appraised_rows import replied_to
+from schemas.memory import ConsciousnessNode, GraphKey, Level
 from schemas.mind.imagination import Imagination, Imagine, PastCase
-from schemas.temporal import Instant, to_instant
+from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
 from substrate.graphs.names import graph_name
 from substrate.store import predictions
 from substrate.store.identity import SELF_TYPE
+from substrate.store.surroundings import read_spoken
 from substrate.store.work_links import RESOLVED_BY
 from substrate.text import name_key, stems
 
@@ -41,12 +46,16 @@ class _Echo(NamedTuple):
 
 async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
     """What came of an action before. Raises as `resonate` does."""
-    found = await resonate(_signal(request), deps, now)
+    found = await resonate(_signal(request), deps, now, diverse=False)  # shares are of all that is near
     moment = now if request.as_of_time is None else to_instant(request.as_of_time)
     by_meaning = found.weights["likeness"] > 0.0
     every = chain.from_iterable(found.levels.values())
     resonances = [one for one in every if one.memory.node_type not in THINGS]
-    echoes = [_echo(one, request, moment, by_meaning=by_meaning) for one in resonances]
+    replies = await _read_replies(resonances, request, deps, now)
+    echoes: list[_Echo] = []
+    for one in resonances:
+        replied = replies.get((one.memory.graph_key, one.memory.node_id))
+        echoes.append(_echo(one, request, moment, replied, by_meaning=by_meaning))
     imagined = imagination.imagine([echo.case for echo in echoes])
     answer = Imagination(
         citizen_id=request.citizen_id,
@@ -81,7 +90,26 @@ def _signal(request: Imagine) -> Resonate:
     )
 
 
-def _echo(found: Resonance, request: Imagine, moment: Instant, *, by_meaning: bool) -> _Echo:
+async def _read_replies(
+    resonances: Sequence[Resonance], request: Imagine, deps: Deps, now: Instant
+) -> dict[tuple[GraphKey, str], str | None]:
+    """What the next turn of the other side says came of each turn, by its graph and id."""
+    acts: dict[GraphKey, dict[str, ConsciousnessNode]] = {}
+    for one in resonances:
+        for edge in one.edges:
+            if edge.relation_type == FOLLOWING and edge.source_id == one.memory.node_id:
+                acts.setdefault(one.memory.graph_key, {})[edge.target_id] = one.memory
+    scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
+    view = await open_plain_view(request.citizen_id, tuple(acts), scope, deps, now=now)
+    replies: dict[tuple[GraphKey, str], str | None] = {}
+    for key, target in view.targets.items():
+        for reply_id, (speaker, text) in (await read_spoken(target, scope, list(acts[key]))).items():
+            act = acts[key][reply_id]
+            replies[key, act.node_id] = replied_to(act.speaker, speaker, text)
+    return replies
+
+
+def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | None, *, by_meaning: bool) -> _Echo:
     """A memory as a case; without `by_meaning` there are no vectors, and shared words stand for likeness."""
     memory = found.memory
     likeness = found.channels["likeness"]
@@ -89,14 +117,20 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, *, by_meaning: bo
         likeness = _shared_words(request.action, f"{memory.name} {memory.description}")
     given: dict[Channel, bool] = {"nodes": bool(request.nodes), "emotion": request.emotion is not None}
     filled = [channel for channel, is_given in given.items() if is_given]
-    solved = any(edge.relation_type == RESOLVED_BY and edge.source_id == memory.node_id for edge in found.edges)
+    solved, answers = False, False
+    for edge in found.edges:
+        solved = solved or (edge.relation_type == RESOLVED_BY and edge.source_id == memory.node_id)
+        answers = answers or (edge.relation_type == FOLLOWING and edge.target_id == memory.node_id)
+    outcome = imagination.outcome_of(memory, solved=solved, replied=replied)
+    if answers and read_reply(memory.description):
+        outcome = replied  # what it tells came of the turn before, not of itself
     return _Echo(
         found,
         Case(
             imagination.nearness(found.channels, likeness, filled),
             likeness,
             imagination.age_of(memory, moment),
-            imagination.outcome_of(memory, solved=solved),
+            outcome,
             memory.emotion_vector or {},
         ),
     )
