@@ -195,19 +195,14 @@ def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | 
     texts = [token.text for token in tokens]
     limits = read_limits(tokens, spoken, today)
     content = content_words(tokens, limits, spoken)
-    turned = sum(text in judging["negations"] for text in texts) + _negating(texts, spoken)
+    leaving = set(map(spoken.stemmer.stemWord, judging["negating"]))  # skip, avoid, refuse
+    turned = sum(text in judging["negations"] or spoken.stemmer.stemWord(text) in leaving for text in texts)
     negated = (turned + (cut.role == "without")) % 2 == 1
     place = len(before) + {"before": _FAR, "after": -_FAR}.get(cut.role, 0)
     place += _NEAR * (any(text in judging["last"] for text in texts))
     place -= _NEAR * (any(text in judging["first"] for text in texts))
     carried = before[-1].words if before and any(text in judging["pronouns"] for text in texts) else ()
     return Clause(cut.role, tuple(tokens), negated, place, content, limits, carried)
-
-
-def _negating(texts: Sequence[str], spoken: Language) -> int:
-    """How many words say that something is left out: skip, avoid, refuse."""
-    stems = set(map(spoken.stemmer.stemWord, spoken.judging["negating"]))
-    return sum(spoken.stemmer.stemWord(text) in stems for text in texts)
 
 
 def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> tuple[Word, ...]:

@@ -88,13 +88,9 @@ def outcome_of(memory: ConsciousnessNode, *, solved: bool = False, replied: str 
     return replied if state is None else OUTCOMES.get(state, replied)
 
 
-def age_in_days(valid_at: Instant, moment: Instant) -> float:
-    """Days from the beginning of a context to the moment of the question; 0 for one that begins later."""
-    return max(0, moment - valid_at) / _DAY
-
-
 def age_of(memory: ConsciousnessNode, moment: Instant) -> float:
-    return age_in_days(to_instant(memory.valid_at), moment)
+    """Days from the beginning of a context to the moment of the question; 0 for one that begins later."""
+    return max(0, moment - to_instant(memory.valid_at)) / _DAY
 
 
 def recency(age: float) -> float:

@@ -104,19 +104,19 @@ def read_limits(tokens: Sequence[Token], language: Language, today: int | None =
     for place in range(len(words)):
         if place in taken:
             continue
-        found = _day(words, place, language, today)
-        if found is not None:
-            days |= found.days
-            taken |= found.taken
+        day = _day(words, place, language, today)
+        if day is not None:
+            days |= day.what
+            taken |= day.taken
         hour = _hours(tokens, words, place, language)
         if hour is not None:
-            hours += hour.hours
+            hours += hour.what
             taken |= hour.taken
-        if hour is not None and hour.hours[0].sure:
-            continue  # a bare number after "at" may be an amount too
+            if hour.what[0].sure:
+                continue  # a bare number after "at" may be an amount too
         amount = _amount(words, place, language)
         if amount is not None:
-            amounts.append(amount.amount)
+            amounts.append(amount.what)
             taken |= amount.taken
     return Limits(frozenset(days), tuple(hours), tuple(amounts), frozenset(taken))
 
@@ -128,18 +128,8 @@ def is_hour(tokens: Sequence[Token], words: Sequence[str], place: int, language:
     )
 
 
-class _Days(NamedTuple):
-    days: frozenset[int]
-    taken: frozenset[int]
-
-
-class _Timed(NamedTuple):
-    hours: tuple[Hours, ...]
-    taken: frozenset[int]
-
-
-class _Counted(NamedTuple):
-    amount: Amount
+class _Taken[T](NamedTuple):
+    what: T
     taken: frozenset[int]
 
 
@@ -149,25 +139,27 @@ class _Phrase(NamedTuple):
     end: int
 
 
-def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Days | None:
+def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Taken[frozenset[int]] | None:
     word = words[place]
-    known = _weekdays(language.code)
+    known = _places(language.code, "weekday")
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
         if form in known:
-            return _Days(frozenset((known[form],)), frozenset((place,)))
+            return _Taken(frozenset((known[form],)), frozenset((place,)))
     spans = _phrase_at(words, place, _spans(language, "days"))
     if spans is not None:
-        return _Days(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
+        return _Taken(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
     near = _phrase_at(words, place, _spans(language, "relative_days"))
     if near is None or today is None:
         return None
-    return _Days(frozenset(((today + near.start) % 7,)), frozenset())
+    return _Taken(frozenset(((today + near.start) % 7,)), frozenset())
 
 
-def _hours(tokens: Sequence[Token], words: Sequence[str], place: int, language: Language) -> _Timed | None:
+def _hours(
+    tokens: Sequence[Token], words: Sequence[str], place: int, language: Language
+) -> _Taken[list[Hours]] | None:
     part = _phrase_at(words, place, _spans(language, "hours"))
     if part is not None:
-        return _Timed((Hours(part.start * 60, part.end * 60),), frozenset(range(place, place + part.length)))
+        return _Taken([Hours(part.start * 60, part.end * 60)], frozenset(range(place, place + part.length)))
     clock = _clock(words, place, language)
     before = words[place - 1] if place else ""
     starts, length = ([], 1) if clock is None else ([clock.start], clock.length)
@@ -177,12 +169,12 @@ def _hours(tokens: Sequence[Token], words: Sequence[str], place: int, language: 
         return None
     taken = frozenset(range(place, place + length))
     if before in language.judging["earlier"]:  # "before nine" is said of the morning
-        return _Timed((Hours(0, starts[0]),), taken | {place - 1})
+        return _Taken([Hours(0, starts[0])], taken | {place - 1})
     later = before in language.judging["later"]
     found: list[Hours] = []
     for start in starts:
         found.append(Hours(start, DAY_MINUTES if later else start + 1, sure=len(starts) == 1))
-    return _Timed(tuple(found), taken | {place - 1} if later else taken)
+    return _Taken(found, taken | {place - 1} if later else taken)
 
 
 def _bare_hour(
@@ -223,7 +215,7 @@ def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | No
     return _Phrase(length, minutes, minutes) if minutes <= DAY_MINUTES else None
 
 
-def _amount(words: Sequence[str], place: int, language: Language) -> _Counted | None:
+def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amount] | None:
     value = _number(words[place], language)
     if value is None:
         return None
@@ -234,7 +226,7 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Counted | 
     elif at < len(words) and words[at] in _SIGNS:
         unit = _SIGNS[words[at]]
     elif at < len(words) and words[at].isalpha():
-        unit = _unit(words[at], language)
+        unit = units_of(language).get(words[at]) or language.stemmer.stemWord(words[at])
     bound: Bound = "exactly"
     bounds: tuple[tuple[str, Bound], ...] = (
         ("most", "over"), ("least", "under"), ("more", "over"), ("less", "under"),
@@ -245,7 +237,7 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Counted | 
             taken |= set(range(place - length, place))
             bound = meant
             break
-    return _Counted(Amount(value, unit, bound), frozenset(taken))
+    return _Taken(Amount(value, unit, bound), frozenset(taken))
 
 
 def is_ceiling(words: Sequence[str], language: Language) -> bool:
@@ -279,12 +271,8 @@ def _number(word: str, language: Language) -> float | None:
         return float(plain) if plain.count(".") < 2 else None
     if word in _NO_NUMBER:
         return None
-    known = _numbers(language.code).get(word)
+    known = _places(language.code, "number").get(word)
     return None if known is None else float(known)
-
-
-def _unit(word: str, language: Language) -> str:
-    return units_of(language).get(word) or str(language.stemmer.stemWord(word))
 
 
 def _phrase_at(
@@ -312,13 +300,8 @@ def _spans(language: Language, name: str) -> Sequence[tuple[tuple[str, ...], int
 
 
 @cache
-def _weekdays(code: str) -> dict[str, int]:
-    return next((dict(each.places["weekday"]) for each in question_languages() if each.code == code), {})
-
-
-@cache
-def _numbers(code: str) -> dict[str, int]:
-    return next((dict(each.places["number"]) for each in question_languages() if each.code == code), {})
+def _places(code: str, name: str) -> dict[str, int]:
+    return next((dict(each.places[name]) for each in question_languages() if each.code == code), {})
 
 
 def units_of(language: Language) -> dict[str, str]:

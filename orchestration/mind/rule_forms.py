@@ -93,7 +93,8 @@ def _form(main: Clause, unit: Sequence[Clause], spoken: Language) -> RuleForm:
     by_role = {clause.role: clause for clause in reversed(unit) if clause.role != "main"}
     texts = [token.text for token in main.tokens]
     negated = main.negated != is_ceiling(texts, spoken) if not main.negated else True
-    form = RuleForm(spoken.code, "never" if negated else "always", _text(main), main.words, None, main.limits)
+    text = " ".join(word.text for word in main.words)
+    form = RuleForm(spoken.code, "never" if negated else "always", text, main.words, None, main.limits)
     form = form._replace(verb=_verb(main, spoken))
     earlier, later = by_role.get("before"), by_role.get("after")
     if any(text in spoken.judging["only"] for text in texts) and not negated:
@@ -113,11 +114,6 @@ def _form(main: Clause, unit: Sequence[Clause], spoken: Language) -> RuleForm:
     if licence is not None:
         form = form._replace(licence=licence.words)
     return form
-
-
-def _text(clause: Clause) -> str:
-    """The words of a clause without those by which it forbids or bids."""
-    return " ".join(word.text for word in clause.words)
 
 
 def _verb(clause: Clause, spoken: Language) -> Word | None:

@@ -11,6 +11,7 @@ language model is asked. What the words do not tell is said: `doubtful`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple
 
@@ -109,7 +110,8 @@ def judge(rule: str, action: str, likeness: Likeness = NO_LIKENESS, today: int |
     clauses = read_clauses(action, code, today)
     if not any(clause.words for clause in clauses):
         return Judgement("unreadable", "the action says nothing that can be compared")
-    judged = [_judge_form(form, clauses, likeness) for form in forms]
+    ways = {"only": _judge_only, "order": _judge_order, "always": _judge_duty, "never": _judge_ban}
+    judged = [ways[form.kind](form, clauses, likeness) for form in forms]
     return min(judged, key=lambda each: (_ORDER[each.outcome], -each.score))
 
 
@@ -131,24 +133,14 @@ class _Match(NamedTuple):
     whole: bool = False
 
 
-def _judge_form(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> Judgement:
-    if form.kind == "only":
-        return _judge_only(form, clauses, likeness)
-    if form.kind == "order":
-        return _judge_order(form, clauses, likeness)
-    if form.kind == "always":
-        return _judge_duty(form, clauses, likeness)
-    return _judge_ban(form, clauses, likeness)
-
-
 def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> Judgement:
     left = _match(form, [clause for clause in clauses if clause.negated], likeness)
     if left.whole:
         return Judgement("kept", f"the action leaves out {_named(left)}", left.score, left.words)
     done = [clause for clause in clauses if not clause.negated]
-    if other := _other_manner(form, done, likeness):
-        return Judgement("kept", f"the rule forbids another way: {other}")
     match = _match(form, done, likeness)
+    if not match.whole and (other := _other_manner(form, done, likeness)):
+        return Judgement("kept", f"the rule forbids another way: {other}")
     if match.score < NEAR:
         return Judgement("unrelated", "the action is about something else", match.score, match.words)
     fit = compare(form.limits, _limits(done))
@@ -186,15 +178,13 @@ def _judge_duty(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -
         if clause.negated and clause.words and _denies(clause, form, clauses, likeness):
             words = tuple(word.text for word in clause.words)
             return Judgement("broken", f"the action leaves out what the rule bids: {' '.join(words)}", 1.0, words)
-    if other := _other_manner(form, done, likeness):
-        return Judgement("doubtful", f"the rule bids another way: {other}", NEAR, (other,))
     match = _match(form, done, likeness)
+    if not match.whole and (other := _other_manner(form, done, likeness)):
+        return Judgement("doubtful", f"the rule bids another way: {other}", NEAR, (other,))
     if match.score >= BROKEN:
-        fit = compare(form.limits, _limits(done))
-        if fit != "holds":
-            told = "the rule bids it for another time or amount"
+        if compare(form.limits, _limits(done)) != "holds":
             return Judgement(
-                "doubtful", told if fit == "fails" else f"whether it does is not told: {told}", *match[:2]
+                "doubtful", "the rule bids it for another time or amount, or none is told", *match[:2]
             )
         return Judgement("kept", f"the action does what the rule bids: {_named(match)}", *match[:2])
     if form.condition:
@@ -262,7 +252,9 @@ def _match(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> _Ma
 
 def _match_sentence(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> _Match:
     own = [word for clause in clauses for word in clause.words]
-    if not own or not form.matter or _is_opposite(form, own):
+    if not own or not form.matter:
+        return _Match(0.0)
+    if form.verb is not None and is_opposite(form.verb.stem, {word.stem for word in own}, form.code):
         return _Match(0.0)
     words = [*own, *(word for clause in clauses for word in clause.carried)]
     values = {word: _had(word, words, likeness) for word in form.matter}
@@ -302,23 +294,13 @@ def _had(word: Word, words: Sequence[Word], likeness: Likeness) -> float:
     for other in words:
         if other.stem == word.stem:
             return 1.0
-        if _is_compound(word.stem, other.stem):
+        short, long = sorted((word.stem, other.stem), key=len)
+        if len(short) >= LEAST_COMPOUND and long.endswith(short):
             best = max(best, SURE)
             continue
         alike = likeness.of(word.text, other.text) or 0.0
         best = max(best, alike if alike >= LEAST_ALIKE else 0.0)
     return best
-
-
-def _is_compound(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return len(short) >= LEAST_COMPOUND and long.endswith(short)
-
-
-def _is_opposite(form: RuleForm, words: Sequence[Word]) -> bool:
-    """Whether the action does the opposite of the deed of the rule, and not the deed."""
-    stems = {word.stem for word in words}
-    return form.verb is not None and form.verb.stem not in stems and is_opposite(form.verb.stem, stems, form.code)
 
 
 def _other_manner(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> str:
@@ -368,10 +350,7 @@ def _mention(
 
 
 def _limits(clauses: Sequence[Clause]) -> Limits:
-    joined = Limits()
-    for clause in clauses:
-        joined = joined.joined(clause.limits)
-    return joined
+    return reduce(Limits.joined, (clause.limits for clause in clauses), Limits())
 
 
 def _done(clauses: Sequence[Clause]) -> str:

@@ -80,7 +80,7 @@ class _Sending:
 
 
 async def resonate(request: Resonate, deps: Deps, now: Instant, *, diverse: bool = True) -> Resonances:
-    """The memories of each level that resonate with a signal; the strongest alone where they need not be `diverse`.
+    """The memories of each level that resonate with a signal; the strongest alone if not `diverse`.
 
     A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
     InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape as
@@ -112,10 +112,8 @@ async def resonate(request: Resonate, deps: Deps, now: Instant, *, diverse: bool
     if diverse:
         chosen, calls = await _choose(sending, echoes, deps)
     else:
-        chosen, calls = (
-            {level: list(found[: request.max_results_per_level]) for level, found in echoes.items()},
-            (),
-        )
+        most = request.max_results_per_level
+        chosen, calls = {level: list(found[:most]) for level, found in echoes.items()}, ()
     shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
     return _respond(sending, Found(results, drawn, echoes, calls), shown)
 

@@ -57,6 +57,10 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
         replied = replies.get((one.memory.graph_key, one.memory.node_id))
         echoes.append(_echo(one, request, moment, replied, by_meaning=by_meaning))
     imagined = imagination.imagine([echo.case for echo in echoes])
+    few = (
+        f"too few to say: {len(imagined.weighed)} past contexts are like this action, {imagined.known} of them "
+        f"with a result; they count like {imagined.evidence:.1f} cases, and {imagination.NEEDED:g} are needed"
+    )
     answer = Imagination(
         citizen_id=request.citizen_id,
         action=request.action,
@@ -68,7 +72,7 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
         emotions=imagined.emotions,
         usual=imagined.usual,
         nearest=_nearest(echoes, imagined),
-        notes=(*request.notes, *_told(imagined), *found.notes),
+        notes=(*request.notes, *([] if imagined.enough else [few]), *found.notes),
         degraded=found.degraded,
     )
     return await _keep(request, answer, deps, now) if request.keep else answer
@@ -114,7 +118,8 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | No
     memory = found.memory
     likeness = found.channels["likeness"]
     if not by_meaning:
-        likeness = _shared_words(request.action, f"{memory.name} {memory.description}")
+        own = stems(request.action)
+        likeness = len(own & stems(f"{memory.name} {memory.description}")) / max(1, len(own))
     given: dict[Channel, bool] = {"nodes": bool(request.nodes), "emotion": request.emotion is not None}
     filled = [channel for channel, is_given in given.items() if is_given]
     solved, answers = False, False
@@ -136,41 +141,25 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | No
     )
 
 
-def _shared_words(action: str, text: str) -> float:
-    """The share of the words of the action that the text has, in [0, 1], by their stems."""
-    own = stems(action)
-    return len(own & stems(text)) / len(own) if own else 0.0
-
-
 def _nearest(echoes: Sequence[_Echo], imagined: Imagined) -> tuple[PastCase, ...]:
     ordered = sorted(imagined.weighed, key=lambda one: (-one.weight, one.place))[: imagination.NEAREST]
-    return tuple(_past_case(echoes[one.place], one.weight) for one in ordered)
-
-
-def _past_case(echo: _Echo, weight: float) -> PastCase:
-    memory = echo.found.memory
-    return PastCase(
-        memory_id=memory.node_id,
-        level=memory.level,
-        name=memory.name,
-        description=memory.description,
-        valid_at=memory.valid_at,
-        result=echo.case.result,
-        emotion=dominant_emotion(memory),
-        rule=memory.rule,
-        resonance=echo.found.resonance,
-        weight=round(weight, 4),
-    )
-
-
-def _told(imagined: Imagined) -> tuple[str, ...]:
-    if imagined.enough:
-        return ()
-    like = len(imagined.weighed)
-    return (
-        f"too few to say: {like} past contexts are like this action, {imagined.known} of them with a result; "
-        f"they count like {imagined.evidence:.1f} cases, and {imagination.NEEDED:g} are needed",
-    )
+    nearest: list[PastCase] = []
+    for one in ordered:
+        found, case = echoes[one.place]
+        case_of = PastCase(
+            memory_id=found.memory.node_id,
+            level=found.memory.level,
+            name=found.memory.name,
+            description=found.memory.description,
+            valid_at=found.memory.valid_at,
+            result=case.result,
+            emotion=dominant_emotion(found.memory),
+            rule=found.memory.rule,
+            resonance=found.resonance,
+            weight=round(one.weight, 4),
+        )
+        nearest.append(case_of)
+    return tuple(nearest)
 
 
 async def _keep(request: Imagine, answer: Imagination, deps: Deps, now: Instant) -> Imagination:
