@@ -195,7 +195,7 @@ def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | 
     texts = [token.text for token in tokens]
     limits = read_limits(tokens, spoken, today)
     content = content_words(tokens, limits, spoken)
-    leaving = set(map(spoken.stemmer.stemWord, judging["negating"]))  # skip, avoid, refuse
+    leaving = stems_of(spoken.code, "negating")  # skip, avoid, refuse
     turned = sum(text in judging["negations"] or spoken.stemmer.stemWord(text) in leaving for text in texts)
     negated = (turned + (cut.role == "without")) % 2 == 1
     place = len(before) + {"before": _FAR, "after": -_FAR}.get(cut.role, 0)
@@ -207,7 +207,7 @@ def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | 
 
 def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> tuple[Word, ...]:
     """The words that carry meaning: no function words, no times, no light verbs unless they are all there is."""
-    negating = set(map(spoken.stemmer.stemWord, spoken.judging["negating"]))
+    negating = stems_of(spoken.code, "negating")
     found: list[Word] = []
     deeds = deeds_of(spoken.code)
     particle = -1
@@ -225,8 +225,7 @@ def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> 
             continue
         if stem not in negating:
             found.append(Word(text, deeds.get(stem, stem)))
-    light = set(map(spoken.stemmer.stemWord, spoken.judging["light"]))
-    light |= set(units_of(spoken).values())  # "more than 100 euros" is about spending
+    light = stems_of(spoken.code, "light") | set(units_of(spoken).values())  # "more than 100 euros": of spending
     heavy = [word for word in found if word.stem not in light]
     return tuple(dict.fromkeys(heavy or found))
 
@@ -245,14 +244,21 @@ def deeds_of(code: str) -> Mapping[str, str]:
     return found
 
 
-def all_words(tokens: Sequence[Token], code: str) -> list[Word]:
+@cache
+def stems_of(code: str, name: str) -> frozenset[str]:
+    """The stems of one of the lists by which rules and actions are read."""
+    return frozenset(map(language(code).stemmer.stemWord, language(code).judging[name]))
+
+
+@cached_within(8 << 20)
+def all_words(tokens: tuple[Token, ...], code: str) -> tuple[Word, ...]:
     """Each token as a word, those for times and amounts too: "ten paragraphs" tells a manner."""
     spoken, deeds = language(code), deeds_of(code)
     found: list[Word] = []
     for token in tokens:
         stem = spoken.stemmer.stemWord(token.text)
         found.append(Word(token.text, deeds.get(stem, stem)))
-    return found
+    return tuple(found)
 
 
 def is_opposite(stem: str, among: Set[str], code: str) -> bool:

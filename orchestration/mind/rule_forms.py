@@ -15,6 +15,7 @@ from orchestration.mind.clauses import (
     content_words,
     languages_of,
     read_clauses,
+    stems_of,
 )
 from orchestration.mind.limits import Limits, is_ceiling
 from schemas.bounded_cache import cached_within
@@ -119,7 +120,7 @@ def _form(main: Clause, unit: Sequence[Clause], spoken: Language) -> RuleForm:
 def _verb(clause: Clause, spoken: Language) -> Word | None:
     """The deed of a clause: its first word, or the last where verbs come last; none after "no" or a light verb."""
     texts = [token.text for token in clause.tokens]
-    light = set(map(spoken.stemmer.stemWord, spoken.judging["light"]))
+    light = stems_of(spoken.code, "light")
     if not clause.words or (
         clause.words[0].stem not in light and not light.isdisjoint(map(spoken.stemmer.stemWord, texts))
     ):

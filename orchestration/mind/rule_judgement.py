@@ -15,7 +15,6 @@ from functools import reduce
 from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple
 
-from orchestration.appraisal.languages import language
 from orchestration.mind.clauses import (
     LEAST_COMPOUND,
     Clause,
@@ -24,7 +23,9 @@ from orchestration.mind.clauses import (
     is_opposite,
     is_told,
     languages_of,
+    opposites_of,
     read_clauses,
+    stems_of,
 )
 from orchestration.mind.limits import Limits, compare
 from orchestration.mind.rule_forms import MOST_READ, RuleForm, read_forms
@@ -309,9 +310,9 @@ def _other_manner(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness)
     At least half of the other words of the rule must be had: a long walk is no long answer. Of what is said or
     written one word is as good as another, and a rule about nothing else ("be brief") is about that.
     """
-    spoken = language(form.code)
-    stem = spoken.stemmer.stemWord
-    said, keeping = set(map(stem, spoken.judging["said"])), set(map(stem, spoken.judging["keeping"]))
+    said, keeping = stems_of(form.code, "said"), stems_of(form.code, "keeping")
+    if opposites_of(form.code).keys().isdisjoint(word.stem for word in form.matter):
+        return ""
     for _, those in groupby(clauses, key=lambda clause: clause.sentence):
         words = [word for clause in those for word in (*all_words(clause.tokens, form.code), *clause.carried)]
         stems = {word.stem for word in words}
