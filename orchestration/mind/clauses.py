@@ -250,7 +250,6 @@ def stems_of(code: str, name: str) -> frozenset[str]:
     return frozenset(map(language(code).stemmer.stemWord, language(code).judging[name]))
 
 
-@cached_within(8 << 20)
 def all_words(tokens: tuple[Token, ...], code: str) -> tuple[Word, ...]:
     """Each token as a word, those for times and amounts too: "ten paragraphs" tells a manner."""
     spoken, deeds = language(code), deeds_of(code)
