@@ -1,6 +1,6 @@
 """Imagination on histories with known rates of outcome, and on ordinary chats: is it better than the base rate?
 
-    python -m benchmarks.imagination [--seeds tuning|held_back|all|none] [--chats NAME [NAME...]] [--json]
+    python -m benchmarks.imagination [--seeds tuning|held_back|all|none] [--told] [--chats NAME|FILE [...]]
 
 A history is a generated year: 6 kinds of actions, each told in 4 wordings, under one of 3 feelings, 300 contexts
 in all, each written as `POST /v1/contexts` writes it. The rates of the results positive, negative and complex
@@ -13,9 +13,13 @@ result came in the history; `base of the action` knows the kinds of actions, whi
 feelings and the drift; `oracle` tells the true rates. The constants of `orchestration/mind/imagination.py` were
 chosen on the seeds `tuning`; `held_back` took no part in that.
 
-With chats (of benchmarks/lives, benchmarks/chats and benchmarks/held_back): each text of the last third that has a
-result is imagined as of the moment before it, and compared with that result. `base` is how often each result came
-before it.
+With `--told` the same years are told as chats of two people: one tells what it did and felt, the other answers in
+plain words (`REPLIES`), every fifth time with words that tell no outcome. Nobody gives a result.
+
+With chats (of benchmarks/lives, benchmarks/chats and benchmarks/held_back, or files of LoCoMo and RealMem): each
+text of the last third of which a result is known, its own or by the next turn of the other side, is imagined as of
+the moment before it, and compared with that result. `base` is how often each result came before it. `said` is the
+share of the goals told in the last third, at most `GOALS` of a chat, of which enough was known to say.
 """
 
 from __future__ import annotations
@@ -27,7 +31,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import product
+from itertools import product, zip_longest
+from pathlib import Path
 from random import Random
 from statistics import fmean
 from typing import Any, Final, NamedTuple
@@ -35,9 +40,15 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from api.client.async_client import AsyncSubstrate
+from benchmarks.datasets import load_locomo
 from benchmarks.energy import store
+from orchestration.appraisal.feelings import read_reply
+from orchestration.mind import imagination
 from orchestration.mind.calibration import brier
+from orchestration.resonance.imagining import THINGS
+from orchestration.writing.appraised_rows import replied_to
 from schemas.memory import ConsciousnessNode
+from schemas.mind.imagination import Imagination
 
 SEEDS: Final[Mapping[str, Sequence[int]]] = {"tuning": range(4), "held_back": range(100, 106)}
 RESULTS: Final = ("positive", "negative", "complex")
@@ -48,6 +59,7 @@ START: Final = datetime(2025, 1, 1, tzinfo=UTC)
 CITIZEN: Final = "lives"
 ASKED: Final = 300
 """So many characters of a text of a chat are an action."""
+GOALS: Final = 20
 
 
 class Kind(NamedTuple):
@@ -120,6 +132,61 @@ KINDS: Final = (
         ("sing alone with the choir", "take a solo at the choir rehearsal"),
     ),
 )
+
+
+REPLIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    "tuning": {
+        "positive": (
+            "Thank you, that is what I hoped for.",
+            "That worked out fine.",
+            "Lovely, they are really pleased with it.",
+            "This helped us a lot.",
+            "Great, everybody liked it.",
+            "Good call, it is all done now.",
+        ),
+        "negative": (
+            "That did not work at all.",
+            "It is still broken on our side.",
+            "No, this is not what we wanted.",
+            "It only made things worse.",
+            "That was a waste of an afternoon.",
+            "I told you before, this is wrong.",
+        ),
+        "complex": (
+            "Thanks, but half of it still fails.",
+            "It worked, but it also made things worse elsewhere.",
+            "Good idea, only it came too late.",
+            "Some of that helped, the rest went wrong.",
+        ),
+    },
+    "held_back": {
+        "positive": (
+            "Thanks so much for doing that!",
+            "It went really well.",
+            "You were right, and it paid off.",
+            "Perfect, just what we needed.",
+            "They said yes this morning.",
+            "I am glad you did, everything runs again.",
+        ),
+        "negative": (
+            "It does not help, I am afraid.",
+            "Same problem as last week.",
+            "They said no again.",
+            "What a shame, nobody came.",
+            "That went wrong from the first minute.",
+            "I am disappointed, to be honest.",
+        ),
+        "complex": (
+            "It helped a little, but the same error is back.",
+            "They said yes, only now it is too late.",
+            "That was great for two days, then it failed.",
+            "I love it, but they said no.",
+        ),
+    },
+}
+"""What the other side says in a told year when this came of it. No word is read for the sake of `held_back`."""
+SILENT: Final = ("Okay, see you tomorrow.", "Where did you put the keys?", "It rains again here.")
+FELT: Final = {"calm": "I felt calm.", "frustration": "I felt frustrated.", "loneliness": "I felt lonely."}
 
 
 class Rates(NamedTuple):
@@ -200,13 +267,29 @@ async def write_history(history: History, client: AsyncSubstrate) -> None:
         )
 
 
-async def score_history(seed: int) -> dict[str, float]:
+async def tell_history(history: History, client: AsyncSubstrate, group: str) -> None:
+    """Tell a year as a chat of two people."""
+    chance = Random(len(history.lived))
+    messages: list[dict[str, str]] = []
+    for one in history.lived:
+        time = START + timedelta(days=one.day)
+        reply = chance.choice(SILENT if chance.random() < 0.2 else REPLIES[group][one.result])
+        for minute, (speaker, text) in enumerate((("Lin", f"{one.wording} {FELT[one.feeling]}"), ("Oda", reply))):
+            at = time + timedelta(minutes=minute)
+            messages.append({"role": speaker, "content": text, "timestamp": at.isoformat()})
+    await client.ingest(CITIZEN, messages, episode_id=CITIZEN)
+
+
+async def score_history(seed: int, *, told: bool = False) -> dict[str, float]:
     """The mean scores of one seed, and the share of questions on which enough was known."""
     history = generate(seed)
     scores: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as directory:
         async with AsyncSubstrate.embedded(directory) as client:
-            await write_history(history, client)
+            if told:
+                await tell_history(history, client, "tuning" if seed in SEEDS["tuning"] else "held_back")
+            else:
+                await write_history(history, client)
             for kind, feeling in product(range(len(KINDS)), FEELINGS):
                 for wording in KINDS[kind].asked:
                     for name, score in (await _scores(client, history, (kind, feeling), wording)).items():
@@ -236,36 +319,94 @@ async def _scores(
     return {**{name: expected_brier(one, truth) for name, one in shares.items()}, "enough": float(told.enough)}
 
 
+class Told(NamedTuple):
+    """A text of a chat, what came of it, and from when on that is known."""
+
+    memory: ConsciousnessNode
+    result: str | None
+    known: datetime
+
+
 async def score_chat(name: str) -> dict[str, float]:
     """How the results of the last third of an ordinary chat were imagined from what was told before them."""
     with tempfile.TemporaryDirectory() as directory:
-        citizen = await store(name, directory)
+        citizen = await (store_file if name.endswith(".json") else store)(name, directory)
         async with AsyncSubstrate.embedded(directory) as client:
-            told = sorted(await _memories(client, citizen), key=lambda memory: (memory.valid_at, memory.node_id))
-            with_result = [memory for memory in told if memory.result]
-            asked = [memory for memory in told[2 * len(told) // 3 :] if memory.result]
-            scores = [await _chat_scores(client, citizen, memory, with_result) for memory in asked]
-    figures = {"memories": float(len(told)), "with a result": float(len(with_result)), "asked": float(len(asked))}
+            found = [memory for memory in await _memories(client, citizen) if memory.node_type not in THINGS]
+            found.sort(key=lambda memory: (memory.valid_at, memory.node_id))
+            told = _with_outcomes(found)
+            last = told[2 * len(told) // 3 :]
+            scores = [await _chat_scores(client, citizen, one, told) for one in last if one.result]
+            goals = [one.memory for one in last if one.memory.goal]
+            asked = [
+                await _imagine(client, citizen, str(each.goal), each) for each in goals[:: len(goals) // GOALS + 1]
+            ]
+    known = sum(one.result is not None for one in told)
+    figures = {"memories": float(len(told)), "with a result": float(known), "asked": float(len(scores))}
+    if asked:
+        figures |= {"goals": float(len(asked)), "said": fmean(float(each.enough) for each in asked)}
     if not scores:
         return figures
     means = {each: fmean(score[each] for score in scores) for each in ("imagined", "base", "enough")}
     return {**figures, **means}
 
 
+def _read_file(file: Path) -> list[dict[str, str]]:
+    """The messages of the first chat of a file of LoCoMo, or of the dialogues of one of RealMem."""
+    turns: list[tuple[datetime, str, str]] = []
+    if "locomo" in file.name:
+        turns = [(turn.time or START, turn.speaker, turn.text) for turn in load_locomo(file)[0].turns]
+    else:
+        for dialogue in orjson.loads(file.read_bytes())["dialogues"]:
+            day = datetime.fromisoformat(dialogue["current_time"][:10]).replace(tzinfo=UTC)
+            turns += [(day, turn["speaker"].lower(), turn["content"]) for turn in dialogue["dialogue_turns"]]
+    messages: list[dict[str, str]] = []
+    time = START - timedelta(days=9999)
+    for day, role, text in turns:
+        time = max(day, time + timedelta(minutes=1))
+        messages.append({"role": role, "content": text, "timestamp": time.isoformat()})
+    return messages
+
+
+async def store_file(file: str, directory: str) -> str:
+    """Store the chat of a file; return the citizen's id."""
+    async with AsyncSubstrate.embedded(directory) as client:
+        await client.ingest(CITIZEN, _read_file(Path(file)), episode_id=CITIZEN)
+    return CITIZEN
+
+
+def _with_outcomes(found: Sequence[ConsciousnessNode]) -> list[Told]:
+    told: list[Told] = []
+    for memory, reply in zip_longest(found, found[1:]):
+        replied = None
+        if memory.node_type == "Turn" and reply is not None and reply.node_type == "Turn":
+            replied = replied_to(memory.speaker, reply.speaker or "", reply.description)
+        answers = bool(told) and memory.node_type == "Turn" and read_reply(memory.description)
+        own = None if answers else imagination.outcome_of(memory)
+        known = reply.valid_at if own is None and reply is not None else memory.valid_at
+        told.append(Told(memory, own or replied, known))
+    return told
+
+
 async def _chat_scores(
-    client: AsyncSubstrate, citizen: str, memory: ConsciousnessNode, others: Sequence[ConsciousnessNode]
+    client: AsyncSubstrate, citizen: str, asked: Told, others: Sequence[Told]
 ) -> dict[str, float]:
-    result = str(memory.result)
-    before = [str(one.result) for one in others if one.valid_at < memory.valid_at]
-    told = await client.imagine(
-        citizen_id=citizen,
-        action=" ".join((memory.description or memory.name).split())[:ASKED],
-        as_of_time=memory.valid_at - timedelta(seconds=1),
-        known_at="now",
-    )
+    result = str(asked.result)
+    before = [str(one.result) for one in others if one.result and one.known < asked.memory.valid_at]
+    told = await _imagine(client, citizen, asked.memory.description or asked.memory.name, asked.memory)
     base = frequencies(before) if before else {}
     imagined = told.results or told.usual or base
     return {"imagined": brier(imagined, result), "base": brier(base, result), "enough": float(told.enough)}
+
+
+async def _imagine(client: AsyncSubstrate, citizen: str, action: str, memory: ConsciousnessNode) -> Imagination:
+    """What is imagined of an action as of the moment before a memory."""
+    return await client.imagine(
+        citizen_id=citizen,
+        action=" ".join(action.split())[:ASKED],
+        as_of_time=memory.valid_at - timedelta(seconds=1),
+        known_at="now",
+    )
 
 
 async def _memories(client: AsyncSubstrate, citizen: str) -> list[ConsciousnessNode]:
@@ -283,9 +424,9 @@ def _mean_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: fmean(row[name] for row in rows) for name in rows[0]}
 
 
-async def run(groups: Sequence[str], chats: Sequence[str]) -> dict[str, Any]:
+async def run(groups: Sequence[str], chats: Sequence[str], *, told: bool = False) -> dict[str, Any]:
     """All figures, ready for JSON."""
-    histories = {group: [await score_history(seed) for seed in SEEDS[group]] for group in groups}
+    histories = {group: [await score_history(seed, told=told) for seed in SEEDS[group]] for group in groups}
     return {
         "histories": {
             group: {"seeds": dict(zip(map(str, SEEDS[group]), rows, strict=True)), "mean": _mean_of(rows)}
@@ -307,11 +448,12 @@ def _print(figures: Mapping[str, Any]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", choices=(*SEEDS, "all", "none"), default="all")
-    parser.add_argument("--chats", nargs="*", default=(), metavar="NAME")
+    parser.add_argument("--chats", nargs="*", default=(), metavar="NAME|FILE")
+    parser.add_argument("--told", action="store_true", help="tell the histories as chats")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     groups = {"all": tuple(SEEDS), "none": ()}.get(given.seeds, (given.seeds,))
-    figures = asyncio.run(run(groups, given.chats))
+    figures = asyncio.run(run(groups, given.chats, told=given.told))
     if given.json:
         print(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode())
     else:

@@ -1,4 +1,4 @@
-"""How often the verdict of rules on an action is that of a person, on two sets of written cases.
+"""How often the verdict of rules on an action is that of a person, on four sets of written cases.
 
     python -m benchmarks.rules
     python -m benchmarks.rules --set sealed --wrong
@@ -29,7 +29,7 @@ from schemas.settings import Settings
 from schemas.temporal import to_instant
 
 DIRECTORY: Final = Path(__file__).parent / "rules"
-SETS: Final = ("tune", "sealed")
+SETS: Final = ("tune", "sealed", "everyday_tune", "everyday_sealed")
 VERDICTS: Final = ("block", "warn", "allow", "unchecked")
 UNTRUSTED: Final = frozenset(("tool", "ingestion", "upkeep"))
 AT: Final = datetime.fromisoformat("2026-03-10T10:00:00Z")
@@ -91,6 +91,9 @@ def describe(name: str, cases: Sequence[dict[str, Any]], verdicts: Sequence[Rule
         said = sum(pairs[expected, verdict] for expected in VERDICTS)
         meant = sum(pairs[verdict, given] for given in VERDICTS)
         lines.append(f"{verdict}: precision {_share(right, said)}, recall {_share(right, meant)}")
+    short = [verdict.verdict for case, verdict in zip(cases, verdicts, strict=True) if case["kind"] == "short"]
+    if short:
+        lines.append(f"short actions judged: {len(short) - short.count('unchecked')} of {len(short)}")
     return "\n".join([*lines, f"blocks by untrusted sources: {_untrusted(verdicts)}", ""])
 
 

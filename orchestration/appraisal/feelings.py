@@ -23,6 +23,8 @@ BY_DEGREE: Final = {2: 0.3, 1: 0.15, 0: 0.0, -1: -0.25}
 EMPHASIS: Final = 0.1
 """What an exclamation mark, capitals, stretched letters and a repetition add each."""
 LEAST: Final = 0.1
+REPLY: Final = 240
+"""What came of an act is told in the first so many characters of a reply, if at all."""
 
 
 def read_emotions(text: str) -> dict[str, float]:
@@ -139,6 +141,29 @@ def result_of(signs: set[int]) -> str | None:
     if len(signs) > 1:
         return "complex"
     return {1: "positive", -1: "negative"}[next(iter(signs))] if signs else None
+
+
+def read_reply(text: str) -> str | None:
+    """What came of an act, by the beginning of the next turn of the other side; None where it does not say.
+
+    Thanks are positive, as long as nothing else is told: "thanks, but it is still broken" is negative.
+    """
+    language = language_of(text)
+    told: set[str] = set()
+    for sentence in sentences(text[:REPLY], language, language.replies):
+        asked = context.asked_from(sentence, language)
+        for hit in sentence.hits:
+            if hit.start >= asked or context.is_supposed(sentence, hit, language):
+                continue
+            value = hit.entry.value
+            if value == "praise":  # "great, thanks" praises, "a great idea came up" tells something else
+                ends = hit.end == len(sentence.tokens) or sentence.begins_clause(hit.end + 1)
+                value = "good" if ends and sentence.begins_clause(hit.start) else "idle"
+            if context.is_negated(sentence, hit, language):
+                value = "bad" if value == "good" else "idle"
+            told.add(value)
+    signs = {sign for value, sign in (("good", 1), ("bad", -1)) if value in told}
+    return result_of(signs) or ("positive" if "thanks" in told else None)
 
 
 AROUSAL: Final[Mapping[str, float]] = {

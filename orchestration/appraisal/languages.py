@@ -92,6 +92,11 @@ class Language:
         return _phrase_book((kind, value, text) for kind, values in of_kind for value, text in values.items())
 
     @cached_property
+    def replies(self) -> Mapping[str, Sequence[Entry]]:
+        """The phrases with which one side says what came of what the other did."""
+        return _phrase_book(("replies", value, phrases) for value, phrases in self.table["replies"].items())
+
+    @cached_property
     def feelings(self) -> Mapping[str, Sequence[Entry]]:
         """Of the phrases those for emotions, with those that only look like some: most questions have none."""
         book: defaultdict[str, list[Entry]] = defaultdict(list)

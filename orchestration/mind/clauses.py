@@ -7,14 +7,14 @@ files of the languages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from orchestration.appraisal.languages import CODES, Language, language
 from orchestration.appraisal.speech import Token, sentences
-from orchestration.mind.limits import Limits, is_hour, read_limits
+from orchestration.mind.limits import Limits, is_hour, read_limits, units_of
 from schemas.bounded_cache import cached_within
 from substrate.text import normal_text, word_languages, words
 
@@ -27,7 +27,8 @@ _BREAKS: Final = frozenset(",;:()–—.…!?")
 MOST_SHOWN: Final = 2_000
 """Only so many characters of a text show its language."""
 FEW_WORDS: Final = 3
-"""A text of so many words or fewer may have no function word."""
+SHORT: Final = 8
+"""A text of so many words or fewer may have no function word: "send Mira one small step"."""
 _FAR: Final = 100
 _NEAR: Final = 50
 LEAST_COMPOUND: Final = 5
@@ -78,12 +79,31 @@ def languages_of(text: str) -> list[Language]:
 
 
 def is_told(text: str, code: str) -> bool:
-    """Whether a text is known to be in a language: by a function word; a few words need none if letters fit."""
+    """Whether a text is known to be in a language: by a function word; a few words need none if letters fit.
+
+    Some more need a word by which rules and actions are read, or none that ends as the language's words do not.
+    """
     if _telling(text, code):
         return True
     letters = "".join(language(code).judging.get("letters", ()))
     others = (char for char in text.lower() if char.isalpha() and char not in letters)
-    return len(words(text)) <= FEW_WORDS and all(map(str.isascii, others))
+    found, known = words(text), dict.fromkeys(CODES, 0)
+    if len(found) > SHORT or not all(map(str.isascii, others)):
+        return False
+    for each in CODES:
+        known[each] = len(_known(each).intersection(map(language(each).stemmer.stemWord, found)))
+    if len(found) <= FEW_WORDS or any(known.values()):
+        return len(found) <= FEW_WORDS or known[code] == max(known.values())
+    ends = tuple(language(code).judging["foreign_ends"])
+    return not any(word.islower() and word.endswith(ends) for word in text.split())
+
+
+@cache
+def _known(code: str) -> frozenset[str]:
+    """The stems of all words in the lists by which rules and actions are read."""
+    spoken = language(code)
+    listed = " ".join(chain.from_iterable(spoken.judging.values()))
+    return frozenset(map(spoken.stemmer.stemWord, words(listed)))
 
 
 def _telling(text: str, code: str) -> list[str]:
@@ -127,7 +147,7 @@ def _cut(tokens: Sequence[Token], spoken: Language) -> list[_Cut]:
             continue
         if cuts[-1].role != "main" and cuts[-1].tokens and texts[place] in spoken.judging["bidding"]:
             cuts.append(_Cut("main", []))  # "before a meal always wash your hands"
-        role, length = _lead(texts, place, spoken)
+        role, length = _lead(tokens, texts, place, spoken)
         if role is None:
             cuts[-1].tokens.append(tokens[place])
             place += 1
@@ -138,11 +158,11 @@ def _cut(tokens: Sequence[Token], spoken: Language) -> list[_Cut]:
     return [cut for cut in chain.from_iterable(_without_verbs(cuts, spoken)) if cut.tokens]
 
 
-def _lead(texts: Sequence[str], place: int, spoken: Language) -> tuple[Role | None, int]:
+def _lead(tokens: Sequence[Token], texts: Sequence[str], place: int, spoken: Language) -> tuple[Role | None, int]:
     """The role of the clause that the words at a place lead in, and how many they are."""
     for role in ROLES:
         length = _match(texts, place, spoken.judging[role])
-        if length and not (role in _TIMED and is_hour(texts, place + length, spoken)):
+        if length and not (role in _TIMED and is_hour(tokens, texts, place + length, spoken)):
             return role, length
     length = _match(texts, place, spoken.judging["joins"])
     return ("main", length) if length else (None, 0)
@@ -175,7 +195,8 @@ def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | 
     texts = [token.text for token in tokens]
     limits = read_limits(tokens, spoken, today)
     content = content_words(tokens, limits, spoken)
-    turned = sum(text in judging["negations"] for text in texts) + _negating(texts, spoken)
+    leaving = stems_of(spoken.code, "negating")  # skip, avoid, refuse
+    turned = sum(text in judging["negations"] or spoken.stemmer.stemWord(text) in leaving for text in texts)
     negated = (turned + (cut.role == "without")) % 2 == 1
     place = len(before) + {"before": _FAR, "after": -_FAR}.get(cut.role, 0)
     place += _NEAR * (any(text in judging["last"] for text in texts))
@@ -184,17 +205,11 @@ def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | 
     return Clause(cut.role, tuple(tokens), negated, place, content, limits, carried)
 
 
-def _negating(texts: Sequence[str], spoken: Language) -> int:
-    """How many words say that something is left out: skip, avoid, refuse."""
-    stems = set(map(spoken.stemmer.stemWord, spoken.judging["negating"]))
-    return sum(spoken.stemmer.stemWord(text) in stems for text in texts)
-
-
 def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> tuple[Word, ...]:
     """The words that carry meaning: no function words, no times, no light verbs unless they are all there is."""
-    negating = set(map(spoken.stemmer.stemWord, spoken.judging["negating"]))
+    negating = stems_of(spoken.code, "negating")
     found: list[Word] = []
-    deeds = _deeds(spoken.code)
+    deeds = deeds_of(spoken.code)
     particle = -1
     for place, token in enumerate(tokens):
         if place == particle:
@@ -210,13 +225,13 @@ def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> 
             continue
         if stem not in negating:
             found.append(Word(text, deeds.get(stem, stem)))
-    light = set(map(spoken.stemmer.stemWord, spoken.judging["light"]))
+    light = stems_of(spoken.code, "light") | set(units_of(spoken).values())  # "more than 100 euros": of spending
     heavy = [word for word in found if word.stem not in light]
     return tuple(dict.fromkeys(heavy or found))
 
 
 @cache
-def _deeds(code: str) -> Mapping[str, str]:
+def deeds_of(code: str) -> Mapping[str, str]:
     """The stem under which each word for a deed is known: erase is delete. A verb with a particle is two words."""
     spoken = language(code)
     stem = spoken.stemmer.stemWord
@@ -226,6 +241,46 @@ def _deeds(code: str) -> Mapping[str, str]:
         for word in others:
             verb, _, particle = word.partition("_")
             found[f"{stem(verb)} {particle}" if particle else stem(verb)] = stem(known)
+    return found
+
+
+@cache
+def stems_of(code: str, name: str) -> frozenset[str]:
+    """The stems of one of the lists by which rules and actions are read."""
+    return frozenset(map(language(code).stemmer.stemWord, language(code).judging[name]))
+
+
+def all_words(tokens: tuple[Token, ...], code: str) -> tuple[Word, ...]:
+    """Each token as a word, those for times and amounts too: "ten paragraphs" tells a manner."""
+    spoken, deeds = language(code), deeds_of(code)
+    found: list[Word] = []
+    for token in tokens:
+        stem = spoken.stemmer.stemWord(token.text)
+        found.append(Word(token.text, deeds.get(stem, stem)))
+    return tuple(found)
+
+
+def is_opposite(stem: str, among: Set[str], code: str) -> bool:
+    """Whether a deed or a manner has its opposite among stems, and neither itself nor one that means the same."""
+    opposites = opposites_of(code)
+    others = opposites.get(stem, frozenset()) & among
+    return any(opposites[other].isdisjoint(among) for other in others) and stem not in among
+
+
+@cache
+def opposites_of(code: str) -> Mapping[str, frozenset[str]]:
+    """Of the stem of a deed or a manner, those that leave no room for it: short, and long or detailed."""
+    spoken, deeds = language(code), deeds_of(code)
+    found: dict[str, frozenset[str]] = {}
+    for group in spoken.judging["opposites"]:
+        sides: list[set[str]] = []
+        for side in group.split("/"):
+            stems = list(map(spoken.stemmer.stemWord, side.split()))
+            sides.append(set(map(deeds.get, stems, stems)))
+        for place, own in enumerate(sides):
+            others = frozenset(chain.from_iterable(sides[:place] + sides[place + 1 :])) - own
+            for stem in own:
+                found[stem] = found.get(stem, frozenset()) | others
     return found
 
 

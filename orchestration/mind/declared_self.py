@@ -91,13 +91,10 @@ def latest_name(said: Sequence[_Said]) -> Told | None:
     if not said:
         return None
     key = name_key(said[0].value)
-    same = [one for one in said if name_key(one.value).split()[0] == key.split()[0] and _is_part(key, one.value)]
+    begun = f"{key} "
+    same = [one for one in said if begun.startswith(f"{name_key(one.value)} "[: len(begun)])]
     full = max(same, key=lambda one: len(one.value), default=said[0])
     return Told(value=full.value, memory_ids=tuple(dict.fromkeys(one.memory_id for one in same)))
-
-
-def _is_part(key: str, other: str) -> bool:
-    return f"{name_key(other)} ".startswith(f"{key} ") or f"{key} ".startswith(f"{name_key(other)} ")
 
 
 def latest_role(said: Sequence[_Said]) -> Told | None:
@@ -116,7 +113,12 @@ def rank_people(rows: Sequence[PersonRow], selves: set[str]) -> tuple[IdentityPe
         for row in _one_each(rows)
         if name_key(row.name) not in selves
     ]
-    return tuple(sorted(people, key=lambda person: (-_weight(person), person.name, person.node_id)))
+    return tuple(
+        sorted(
+            people,
+            key=lambda one: (-one.appearances - RELATION_COUNTS * bool(one.relation), one.name, one.node_id),
+        )
+    )
 
 
 def _one_each(rows: Sequence[PersonRow]) -> list[PersonRow]:
@@ -131,10 +133,6 @@ def _join(row: PersonRow, made: PersonRow | None) -> PersonRow:
     if made is None:
         return row
     return row._replace(appearances=row.appearances + made.appearances, texts=[*row.texts, *made.texts])
-
-
-def _weight(person: IdentityPerson) -> float:
-    return person.appearances + (RELATION_COUNTS if person.relation else 0.0)
 
 
 def _relation(row: PersonRow) -> str | None:

@@ -78,22 +78,19 @@ def nearness(channels: Mapping[Channel, float], likeness: float, filled: Iterabl
     return sum(share * scores.get(channel, 0.0) for channel, share in counted.items()) / sum(counted.values())
 
 
-def outcome_of(memory: ConsciousnessNode, *, solved: bool = False) -> str | None:
-    """What came of a context: its result, else what the state of its work says, else that something solved it."""
+def outcome_of(memory: ConsciousnessNode, *, solved: bool = False, replied: str | None = None) -> str | None:
+    """What came of a context: its result, else what the state of its work says, else that something solved it,
+    else what was `replied` to it."""
     told = (memory.result or "").strip().lower()
     if told:
         return told
     state = ResolutionState.RESOLVED if solved and memory.resolution_state is None else memory.resolution_state
-    return None if state is None else OUTCOMES.get(state)
-
-
-def age_in_days(valid_at: Instant, moment: Instant) -> float:
-    """Days from the beginning of a context to the moment of the question; 0 for one that begins later."""
-    return max(0, moment - valid_at) / _DAY
+    return replied if state is None else OUTCOMES.get(state, replied)
 
 
 def age_of(memory: ConsciousnessNode, moment: Instant) -> float:
-    return age_in_days(to_instant(memory.valid_at), moment)
+    """Days from the beginning of a context to the moment of the question; 0 for one that begins later."""
+    return max(0, moment - to_instant(memory.valid_at)) / _DAY
 
 
 def recency(age: float) -> float:

@@ -36,10 +36,14 @@ class Amount(NamedTuple):
 
 
 class Hours(NamedTuple):
-    """Minutes of the day from `start` to before `end`; over midnight where `end` is not after `start`."""
+    """Minutes of the day from `start` to before `end`; over midnight where `end` is not after `start`.
+
+    Not `sure`: one of two readings of an hour without its half of the day.
+    """
 
     start: int
     end: int
+    sure: bool = True
 
     def minutes(self) -> list[tuple[int, int]]:
         if self.start < self.end:
@@ -74,8 +78,9 @@ def compare(rule: Limits, action: Limits) -> Fit:
     if rule.days:
         fits.append("untold" if not action.days else "holds" if rule.days & action.days else "fails")
     if rule.hours:
-        met = any(own.meets(other) for own in rule.hours for other in action.hours)
-        fits.append("untold" if not action.hours else "holds" if met else "fails")
+        met = {own.meets(other) for own in rule.hours for other in action.hours}
+        doubted = len(met) > 1 and {hours.sure for hours in (*rule.hours, *action.hours)} != {True}
+        fits.append("untold" if not met or doubted else "holds" if True in met else "fails")
     fits += [_compare_amount(amount, action.amounts) for amount in rule.amounts if amount.bound != "exactly"]
     return "fails" if "fails" in fits else "untold" if "untold" in fits else "holds"
 
@@ -99,43 +104,32 @@ def read_limits(tokens: Sequence[Token], language: Language, today: int | None =
     for place in range(len(words)):
         if place in taken:
             continue
-        found = _day(words, place, language, today)
-        if found is not None:
-            days |= found.days
-            taken |= found.taken
-        hour = _hours(words, place, language)
+        day = _day(words, place, language, today)
+        if day is not None:
+            days |= day.what
+            taken |= day.taken
+        hour = _hours(tokens, words, place, language)
         if hour is not None:
-            hours.append(hour.hours)
+            hours += hour.what
             taken |= hour.taken
-            continue
+            if hour.what[0].sure:
+                continue  # a bare number after "at" may be an amount too
         amount = _amount(words, place, language)
         if amount is not None:
-            amounts.append(amount.amount)
+            amounts.append(amount.what)
             taken |= amount.taken
     return Limits(frozenset(days), tuple(hours), tuple(amounts), frozenset(taken))
 
 
-def is_hour(words: Sequence[str], place: int, language: Language) -> bool:
+def is_hour(tokens: Sequence[Token], words: Sequence[str], place: int, language: Language) -> bool:
     """Whether a time of the day or a weekday stands at the place, after a word such as "before"."""
     return place < len(words) and (
-        _clock(words, place, language) is not None
-        or _day(words, place, language, None) is not None
-        or _phrase_at(words, place, _spans(language, "hours")) is not None
+        _hours(tokens, words, place, language) is not None or _day(words, place, language, None) is not None
     )
 
 
-class _Days(NamedTuple):
-    days: frozenset[int]
-    taken: frozenset[int]
-
-
-class _Timed(NamedTuple):
-    hours: Hours
-    taken: frozenset[int]
-
-
-class _Counted(NamedTuple):
-    amount: Amount
+class _Taken[T](NamedTuple):
+    what: T
     taken: frozenset[int]
 
 
@@ -145,35 +139,62 @@ class _Phrase(NamedTuple):
     end: int
 
 
-def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Days | None:
+def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Taken[frozenset[int]] | None:
     word = words[place]
-    known = _weekdays(language.code)
+    known = _places(language.code, "weekday")
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
         if form in known:
-            return _Days(frozenset((known[form],)), frozenset((place,)))
+            return _Taken(frozenset((known[form],)), frozenset((place,)))
     spans = _phrase_at(words, place, _spans(language, "days"))
     if spans is not None:
-        return _Days(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
+        return _Taken(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
     near = _phrase_at(words, place, _spans(language, "relative_days"))
     if near is None or today is None:
         return None
-    return _Days(frozenset(((today + near.start) % 7,)), frozenset())
+    return _Taken(frozenset(((today + near.start) % 7,)), frozenset())
 
 
-def _hours(words: Sequence[str], place: int, language: Language) -> _Timed | None:
+def _hours(
+    tokens: Sequence[Token], words: Sequence[str], place: int, language: Language
+) -> _Taken[list[Hours]] | None:
     part = _phrase_at(words, place, _spans(language, "hours"))
     if part is not None:
-        return _Timed(Hours(part.start * 60, part.end * 60), frozenset(range(place, place + part.length)))
+        return _Taken([Hours(part.start * 60, part.end * 60)], frozenset(range(place, place + part.length)))
     clock = _clock(words, place, language)
-    if clock is None:
-        return None
     before = words[place - 1] if place else ""
-    taken = frozenset(range(place, place + clock.length))
-    if before in language.judging["earlier"]:
-        return _Timed(Hours(0, clock.start), taken | {place - 1})
-    if before in language.judging["later"]:
-        return _Timed(Hours(clock.start, DAY_MINUTES), taken | {place - 1})
-    return _Timed(Hours(clock.start, clock.start + 1), taken)
+    starts, length = ([], 1) if clock is None else ([clock.start], clock.length)
+    if clock is None and before in language.judging["hour_leads"]:
+        starts, length = _bare_hour(tokens, words, place, language)
+    if not starts:
+        return None
+    taken = frozenset(range(place, place + length))
+    if before in language.judging["earlier"]:  # "before nine" is said of the morning
+        return _Taken([Hours(0, starts[0])], taken | {place - 1})
+    later = before in language.judging["later"]
+    found: list[Hours] = []
+    for start in starts:
+        found.append(Hours(start, DAY_MINUTES if later else start + 1, sure=len(starts) == 1))
+    return _Taken(found, taken | {place - 1} if later else taken)
+
+
+def _bare_hour(
+    tokens: Sequence[Token], words: Sequence[str], place: int, language: Language
+) -> tuple[list[int], int]:
+    """The minutes that a number alone may mean ("at seven"), and its length with the part of the day after it."""
+    value = _number(words[place], language)
+    if value is None or value not in range(1, 24):
+        return [], 1
+    starts = [60 * int(value)] if value > 11 else [60 * int(value), 60 * int(value) + DAY_MINUTES // 2]
+    plain = {*language.function_words, *language.judging["common"]}
+    for end in range(place + 1, len(words)):
+        part = _phrase_at(words, end, _spans(language, "hours"))  # "at seven in the evening"
+        if part is not None:
+            inside = filter(lambda start: part.start * 60 <= start < part.end * 60, starts)
+            return list(inside) or starts, end + part.length - place
+        if words[end] not in plain:  # "at seven shops"; where nouns have capitals, a verb has none
+            counts = words[end].isalpha() and bool(tokens[end].shape or "verbs_last" not in language.judging)
+            return [] if counts and end == place + 1 else starts, 1
+    return starts, 1
 
 
 def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | None:
@@ -186,15 +207,15 @@ def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | No
         hour, late, length = int(found[1]), found[2], 1
     elif (found := _CLOCK.fullmatch(word)) is not None and (":" in word or half):
         hour, minute, late = int(found[1]), int(found[2]), found[3] or half
-    elif word.isascii() and word.isdigit() and len(word) < 3 and half:
-        hour, late = int(word), half
+    elif half and (value := _number(word, language)) is not None and value in range(25):
+        hour, late = int(value), half
     else:
         return None
     minutes = (hour % 12 + 12 * (late == "pm") if late in ("am", "pm") else hour) * 60 + minute
     return _Phrase(length, minutes, minutes) if minutes <= DAY_MINUTES else None
 
 
-def _amount(words: Sequence[str], place: int, language: Language) -> _Counted | None:
+def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amount] | None:
     value = _number(words[place], language)
     if value is None:
         return None
@@ -205,7 +226,7 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Counted | 
     elif at < len(words) and words[at] in _SIGNS:
         unit = _SIGNS[words[at]]
     elif at < len(words) and words[at].isalpha():
-        unit = _unit(words[at], language)
+        unit = units_of(language).get(words[at]) or language.stemmer.stemWord(words[at])
     bound: Bound = "exactly"
     bounds: tuple[tuple[str, Bound], ...] = (
         ("most", "over"), ("least", "under"), ("more", "over"), ("less", "under"),
@@ -216,7 +237,7 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Counted | 
             taken |= set(range(place - length, place))
             bound = meant
             break
-    return _Counted(Amount(value, unit, bound), frozenset(taken))
+    return _Taken(Amount(value, unit, bound), frozenset(taken))
 
 
 def is_ceiling(words: Sequence[str], language: Language) -> bool:
@@ -250,12 +271,8 @@ def _number(word: str, language: Language) -> float | None:
         return float(plain) if plain.count(".") < 2 else None
     if word in _NO_NUMBER:
         return None
-    known = _numbers(language.code).get(word)
+    known = _places(language.code, "number").get(word)
     return None if known is None else float(known)
-
-
-def _unit(word: str, language: Language) -> str:
-    return _units(language).get(word) or str(language.stemmer.stemWord(word))
 
 
 def _phrase_at(
@@ -283,14 +300,10 @@ def _spans(language: Language, name: str) -> Sequence[tuple[tuple[str, ...], int
 
 
 @cache
-def _weekdays(code: str) -> dict[str, int]:
-    return next((dict(each.places["weekday"]) for each in question_languages() if each.code == code), {})
+def _places(code: str, name: str) -> dict[str, int]:
+    return next((dict(each.places[name]) for each in question_languages() if each.code == code), {})
 
 
-@cache
-def _numbers(code: str) -> dict[str, int]:
-    return next((dict(each.places["number"]) for each in question_languages() if each.code == code), {})
-
-
-def _units(language: Language) -> dict[str, str]:
+def units_of(language: Language) -> dict[str, str]:
+    """The stem under which each word for a currency is known."""
     return dict(phrase.split() for phrase in language.judging["units"])

@@ -70,7 +70,8 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
         decided = Decided("unchecked", "the action has no words")
     if keep:
         await _keep(request, findings, decided, view)
-    cut = [f"only the {MOST_RULES:,} newest memories with a rule were read"] if _is_cut(read) else []
+    most = max(Counter(rule.key for rule in read).values(), default=0)
+    cut = [f"only the {MOST_RULES:,} newest memories with a rule were read"] if most >= MOST_RULES else []
     if cut and decided.verdict == "allow":
         decided = Decided("unchecked", cut[0])
     answer = _answer(request, findings, decided, kept)
@@ -143,11 +144,6 @@ async def _read_near(view: View, nodes: Sequence[str]) -> Mapping[tuple[GraphKey
 async def _read_checks(view: View) -> list[StoredCheck]:
     own = view.targets.get(Level.N1)
     return [] if own is None else await store.read_checks(own.graph)
-
-
-def _is_cut(read: Sequence[StoredRule]) -> bool:
-    counts = Counter(rule.key for rule in read)
-    return any(count >= MOST_RULES for count in counts.values())
 
 
 async def _embed(text: str, deps: Deps) -> tuple[list[float] | None, tuple[str, ...]]:
@@ -235,18 +231,16 @@ async def _keep(request: RulesCheck, findings: Sequence[Finding], decided: Decid
     speaking = [finding for finding in findings if rules.speaks(finding)][: store.MOST_CHECKS]
     if own is None or not speaking:
         return
-    checks = [_new_check(finding, decided, request.action) for finding in speaking]
+    checks: list[NewCheck] = []
+    for finding in speaking:
+        memory, overridden = finding.rule.memories[0], finding.rule.key in decided.overridden
+        blocked = rules.blocks(finding) and not overridden
+        key = _action_key(request.action)
+        checks.append(NewCheck(memory.memory_id, memory.key, key, request.action, blocked, overridden))
     try:
         await store.keep_checks(own.graph, checks, at=view.now, since=view.now - DAY)
     except GraphMissing:
         return
-
-
-def _new_check(finding: Finding, decided: Decided, action: str) -> NewCheck:
-    memory = finding.rule.memories[0]
-    overridden = finding.rule.key in decided.overridden
-    blocked = rules.blocks(finding) and not overridden
-    return NewCheck(memory.memory_id, memory.key, _action_key(action), action, blocked, overridden)
 
 
 def _answer(

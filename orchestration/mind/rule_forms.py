@@ -15,6 +15,7 @@ from orchestration.mind.clauses import (
     content_words,
     languages_of,
     read_clauses,
+    stems_of,
 )
 from orchestration.mind.limits import Limits, is_ceiling
 from schemas.bounded_cache import cached_within
@@ -93,7 +94,8 @@ def _form(main: Clause, unit: Sequence[Clause], spoken: Language) -> RuleForm:
     by_role = {clause.role: clause for clause in reversed(unit) if clause.role != "main"}
     texts = [token.text for token in main.tokens]
     negated = main.negated != is_ceiling(texts, spoken) if not main.negated else True
-    form = RuleForm(spoken.code, "never" if negated else "always", _text(main), main.words, None, main.limits)
+    text = " ".join(word.text for word in main.words)
+    form = RuleForm(spoken.code, "never" if negated else "always", text, main.words, None, main.limits)
     form = form._replace(verb=_verb(main, spoken))
     earlier, later = by_role.get("before"), by_role.get("after")
     if any(text in spoken.judging["only"] for text in texts) and not negated:
@@ -115,15 +117,10 @@ def _form(main: Clause, unit: Sequence[Clause], spoken: Language) -> RuleForm:
     return form
 
 
-def _text(clause: Clause) -> str:
-    """The words of a clause without those by which it forbids or bids."""
-    return " ".join(word.text for word in clause.words)
-
-
 def _verb(clause: Clause, spoken: Language) -> Word | None:
     """The deed of a clause: its first word, or the last where verbs come last; none after "no" or a light verb."""
     texts = [token.text for token in clause.tokens]
-    light = set(map(spoken.stemmer.stemWord, spoken.judging["light"]))
+    light = stems_of(spoken.code, "light")
     if not clause.words or (
         clause.words[0].stem not in light and not light.isdisjoint(map(spoken.stemmer.stemWord, texts))
     ):

@@ -11,18 +11,21 @@ language model is asked. What the words do not tell is said: `doubtful`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import reduce
 from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple
 
-from orchestration.appraisal.languages import language
 from orchestration.mind.clauses import (
     LEAST_COMPOUND,
     Clause,
     Word,
+    all_words,
+    is_opposite,
     is_told,
     languages_of,
+    opposites_of,
     read_clauses,
+    stems_of,
 )
 from orchestration.mind.limits import Limits, compare
 from orchestration.mind.rule_forms import MOST_READ, RuleForm, read_forms
@@ -108,7 +111,8 @@ def judge(rule: str, action: str, likeness: Likeness = NO_LIKENESS, today: int |
     clauses = read_clauses(action, code, today)
     if not any(clause.words for clause in clauses):
         return Judgement("unreadable", "the action says nothing that can be compared")
-    judged = [_judge_form(form, clauses, likeness) for form in forms]
+    ways = {"only": _judge_only, "order": _judge_order, "always": _judge_duty, "never": _judge_ban}
+    judged = [ways[form.kind](form, clauses, likeness) for form in forms]
     return min(judged, key=lambda each: (_ORDER[each.outcome], -each.score))
 
 
@@ -130,22 +134,14 @@ class _Match(NamedTuple):
     whole: bool = False
 
 
-def _judge_form(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> Judgement:
-    if form.kind == "only":
-        return _judge_only(form, clauses, likeness)
-    if form.kind == "order":
-        return _judge_order(form, clauses, likeness)
-    if form.kind == "always":
-        return _judge_duty(form, clauses, likeness)
-    return _judge_ban(form, clauses, likeness)
-
-
 def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> Judgement:
     left = _match(form, [clause for clause in clauses if clause.negated], likeness)
     if left.whole:
         return Judgement("kept", f"the action leaves out {_named(left)}", left.score, left.words)
     done = [clause for clause in clauses if not clause.negated]
     match = _match(form, done, likeness)
+    if not match.whole and (other := _other_manner(form, done, likeness)):
+        return Judgement("kept", f"the rule forbids another way: {other}")
     if match.score < NEAR:
         return Judgement("unrelated", "the action is about something else", match.score, match.words)
     fit = compare(form.limits, _limits(done))
@@ -184,9 +180,13 @@ def _judge_duty(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -
             words = tuple(word.text for word in clause.words)
             return Judgement("broken", f"the action leaves out what the rule bids: {' '.join(words)}", 1.0, words)
     match = _match(form, done, likeness)
+    if not match.whole and (other := _other_manner(form, done, likeness)):
+        return Judgement("doubtful", f"the rule bids another way: {other}", NEAR, (other,))
     if match.score >= BROKEN:
-        if compare(form.limits, _limits(done)) == "fails":
-            return Judgement("doubtful", "the rule bids it for another time or amount", *match[:2])
+        if compare(form.limits, _limits(done)) != "holds":
+            return Judgement(
+                "doubtful", "the rule bids it for another time or amount, or none is told", *match[:2]
+            )
         return Judgement("kept", f"the action does what the rule bids: {_named(match)}", *match[:2])
     if form.condition:
         return Judgement("doubtful", f"the action does not tell what the rule bids: {form.text}", match.score)
@@ -253,7 +253,9 @@ def _match(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> _Ma
 
 def _match_sentence(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> _Match:
     own = [word for clause in clauses for word in clause.words]
-    if not own or not form.matter or _is_opposite(form, own):
+    if not own or not form.matter:
+        return _Match(0.0)
+    if form.verb is not None and is_opposite(form.verb.stem, {word.stem for word in own}, form.code):
         return _Match(0.0)
     words = [*own, *(word for clause in clauses for word in clause.carried)]
     values = {word: _had(word, words, likeness) for word in form.matter}
@@ -293,7 +295,8 @@ def _had(word: Word, words: Sequence[Word], likeness: Likeness) -> float:
     for other in words:
         if other.stem == word.stem:
             return 1.0
-        if _is_compound(word.stem, other.stem):
+        short, long = sorted((word.stem, other.stem), key=len)
+        if len(short) >= LEAST_COMPOUND and long.endswith(short):
             best = max(best, SURE)
             continue
         alike = likeness.of(word.text, other.text) or 0.0
@@ -301,23 +304,27 @@ def _had(word: Word, words: Sequence[Word], likeness: Likeness) -> float:
     return best
 
 
-def _is_compound(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return len(short) >= LEAST_COMPOUND and long.endswith(short)
+def _other_manner(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> str:
+    """The word of the rule for a deed or a manner of which one sentence does the opposite, about the same; or "".
 
-
-def _is_opposite(form: RuleForm, words: Sequence[Word]) -> bool:
-    """Whether the action does the opposite of the deed of the rule, and not the deed."""
-    if form.verb is None or any(word.stem == form.verb.stem for word in words):
-        return False
-    return any(frozenset((form.verb.stem, word.stem)) in _opposites(form.code) for word in words)
-
-
-@lru_cache(maxsize=8)
-def _opposites(code: str) -> frozenset[frozenset[str]]:
-    spoken = language(code)
-    pairs = (pair.split() for pair in spoken.judging["opposites"])
-    return frozenset(frozenset(map(spoken.stemmer.stemWord, pair)) for pair in pairs)
+    At least half of the other words of the rule must be had: a long walk is no long answer. Of what is said or
+    written one word is as good as another, and a rule about nothing else ("be brief") is about that.
+    """
+    said, keeping = stems_of(form.code, "said"), stems_of(form.code, "keeping")
+    if opposites_of(form.code).keys().isdisjoint(word.stem for word in form.matter):
+        return ""
+    for _, those in groupby(clauses, key=lambda clause: clause.sentence):
+        words = [word for clause in those for word in (*all_words(clause.tokens, form.code), *clause.carried)]
+        stems = {word.stem for word in words}
+        speaks = not said.isdisjoint(stems)
+        for word in form.matter:
+            if not is_opposite(word.stem, stems, form.code):
+                continue
+            rest = [other for other in form.matter if other is not word and other.stem not in keeping]
+            had = [SURE if other.stem in said and speaks else _had(other, words, likeness) for other in rest]
+            if sum(had) >= len(had) / 2 and (had or speaks):
+                return word.text
+    return ""
 
 
 def _share(words: Sequence[Word], among: Sequence[Word], likeness: Likeness) -> float:
@@ -344,10 +351,7 @@ def _mention(
 
 
 def _limits(clauses: Sequence[Clause]) -> Limits:
-    joined = Limits()
-    for clause in clauses:
-        joined = joined.joined(clause.limits)
-    return joined
+    return reduce(Limits.joined, (clause.limits for clause in clauses), Limits())
 
 
 def _done(clauses: Sequence[Clause]) -> str:

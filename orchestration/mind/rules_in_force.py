@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.standing_rules import is_revocation, matter_of
-from orchestration.mind.clauses import Word
+from orchestration.mind.clauses import Word, is_opposite, opposites_of
 from orchestration.mind.dissonance import DISCOVERY_ENERGY
 from orchestration.mind.limits import compare
 from orchestration.mind.rule_forms import RuleForm, read_forms
@@ -177,19 +177,18 @@ def kind_of(rule: HeldRule) -> RuleKind:
 
 def memories_of(rule: HeldRule) -> tuple[RuleMemory, ...]:
     """The newest memories of a rule, as answers show them."""
-    return tuple(map(_shown, rule.memories[:MOST_MEMORIES]))
-
-
-def _shown(stored: StoredRule) -> RuleMemory:
-    return RuleMemory(
-        memory_id=stored.memory_id,
-        **graph_fields(stored.key),
-        name=stored.name,
-        source=stored.source,
-        author=stored.author,
-        severity=stored.severity,
-        result=stored.result,
-        valid_at=to_datetime(stored.valid_at),
+    return tuple(
+        RuleMemory(
+            memory_id=stored.memory_id,
+            **graph_fields(stored.key),
+            name=stored.name,
+            source=stored.source,
+            author=stored.author,
+            severity=stored.severity,
+            result=stored.result,
+            valid_at=to_datetime(stored.valid_at),
+        )
+        for stored in rule.memories[:MOST_MEMORIES]
     )
 
 
@@ -202,7 +201,8 @@ def find_contradictions(rules: Sequence[HeldRule]) -> Mapping[str, tuple[str, ..
     by_matter: defaultdict[frozenset[str], list[tuple[HeldRule, RuleForm]]] = defaultdict(list)
     for rule in rules:
         for form in read_forms(rule.text):
-            by_matter[_stems(form.matter)].append((rule, form))
+            manners = opposites_of(form.code)
+            by_matter[_stems(form.matter).difference(manners)].append((rule, form))
     for same in by_matter.values():
         for place, (rule, form) in enumerate(same):
             for other, its in same[:place]:
@@ -217,11 +217,15 @@ def _stems(found: Sequence[Word]) -> frozenset[str]:
 
 
 def _opposed(one: RuleForm, other: RuleForm) -> bool:
-    """Whether one rule forbids what the other bids, under the same condition and for days and hours that meet."""
-    if {one.kind, other.kind} != {"never", "always"} or one.code != other.code:
-        return False
+    """Whether one rule forbids what the other bids, or bids it in another manner, under the same condition and for
+    days and hours that meet."""
+    own, its = _stems(one.matter), _stems(other.matter)
+    opposed = {one.kind, other.kind} == {"never", "always"} and own == its
+    if one.kind == other.kind == "always" and own - its:
+        opposed = all(is_opposite(stem, its, one.code) for stem in own - its)
     same_case = _stems(one.condition) == _stems(other.condition) or not (one.condition and other.condition)
-    return same_case and not one.licence and not other.licence and compare(one.limits, other.limits) != "fails"
+    free = opposed and one.code == other.code and same_case and not one.licence and not other.licence
+    return free and compare(one.limits, other.limits) != "fails"
 
 
 # --- the verdict ---
@@ -265,7 +269,8 @@ def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: In
     unread = [finding for finding in findings if finding.judgement.outcome == "unreadable"]
     if unread:
         return Decided("unchecked", unread[0].judgement.why)
-    return Decided("allow", "it breaks none of the rules")
+    spoken = any(map(speaks, findings))
+    return Decided("allow", "it breaks none of the rules" if spoken else "no rule speaks of it")
 
 
 def _is_stuck(rule: HeldRule, checks: Sequence[StoredCheck], since: Instant) -> bool:

@@ -70,18 +70,13 @@ async def _read_felt(target: GraphTarget | None, scope: Scope) -> tuple[Record |
     if target is None:
         return None, NOTHING_DERIVED
     record = await states.read_at(target.graph, scope)
-    if record is not None and _is_whole(record.content):
+    if record is not None and _declared(record.content) and None not in map(record.content.get, _DERIVED_FIELDS):
         return record, NOTHING_DERIVED
     try:
         memories = await read_felt_lately(target, scope)
     except (GraphMissing, StoreTimeout, Fault):
         memories = []
     return record, derive_state(memories)
-
-
-def _is_whole(content: Content) -> bool:
-    """Whether nothing has to be derived: no field is missing, and the ordinary energy is known."""
-    return _declared(content) and all(content.get(name) is not None for name in _DERIVED_FIELDS)
 
 
 def _felt(citizen_id: str, record: Record | None, derived: DerivedState, moment: Instant) -> CitizenState:
@@ -177,12 +172,10 @@ async def _read_page(citizen_id: str, page: Paged, deps: Deps) -> tuple[list[Rec
     beyond = min(first + page.limit, last + 1)
     records = await states.read_versions(deps.graph(graph), first, beyond)
     following = encode_cursor(beyond, last, known_at) if beyond <= last else None
-    return [_as_known(record, known_at) for record in records], following
-
-
-def _as_known(record: Record, at: Instant) -> Record:
-    """The record as it was known at a moment: still open if it was closed later."""
-    return replace(record, known=Period(record.known.start)) if record.known.end > at else record
+    for place, record in enumerate(records):
+        if record.known.end > known_at:  # still open at that moment
+            records[place] = replace(record, known=Period(record.known.start))
+    return records, following
 
 
 def state_record(record: Record) -> StateRecord:

@@ -79,8 +79,8 @@ class _Sending:
     filter_notes: tuple[str, ...]
 
 
-async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
-    """The memories of each level that resonate with a signal.
+async def resonate(request: Resonate, deps: Deps, now: Instant, *, diverse: bool = True) -> Resonances:
+    """The memories of each level that resonate with a signal; the strongest alone if not `diverse`.
 
     A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
     InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape as
@@ -112,7 +112,11 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
         results = await run_all(requests)
         check_answered(results)
         echoes = _read_echoes(results, sending)
-    chosen, calls = await _choose(sending, echoes, deps)
+    if diverse:
+        chosen, calls = await _choose(sending, echoes, deps)
+    else:
+        most = request.max_results_per_level
+        chosen, calls = {level: list(found[:most]) for level, found in echoes.items()}, ()
     shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
     return _respond(sending, Found(results, drawn, echoes, calls), shown)
 

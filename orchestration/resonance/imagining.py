@@ -7,20 +7,25 @@ from itertools import chain
 from typing import Final, NamedTuple
 from uuid import uuid4
 
+from orchestration.appraisal.feelings import read_reply
 from orchestration.appraisal.names import Kind
 from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind import imagination
 from orchestration.mind.imagination import Case, Imagined
 from orchestration.mind.predictions import to_store
+from orchestration.ranking.spreading import FOLLOWING
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.ranking import dominant_emotion
-from schemas.memory import Level
+from orchestration.writing.appraised_rows import replied_to
+from schemas.memory import ConsciousnessNode, GraphKey, Level
 from schemas.mind.imagination import Imagination, Imagine, PastCase
-from schemas.temporal import Instant, to_instant
+from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
 from substrate.graphs.names import graph_name
 from substrate.store import predictions
 from substrate.store.identity import SELF_TYPE
+from substrate.store.surroundings import read_spoken
 from substrate.store.work_links import RESOLVED_BY
 from substrate.text import name_key, stems
 
@@ -41,13 +46,21 @@ class _Echo(NamedTuple):
 
 async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
     """What came of an action before. Raises as `resonate` does."""
-    found = await resonate(_signal(request), deps, now)
+    found = await resonate(_signal(request), deps, now, diverse=False)  # shares are of all that is near
     moment = now if request.as_of_time is None else to_instant(request.as_of_time)
     by_meaning = found.weights["likeness"] > 0.0
     every = chain.from_iterable(found.levels.values())
     resonances = [one for one in every if one.memory.node_type not in THINGS]
-    echoes = [_echo(one, request, moment, by_meaning=by_meaning) for one in resonances]
+    replies = await _read_replies(resonances, request, deps, now)
+    echoes: list[_Echo] = []
+    for one in resonances:
+        replied = replies.get((one.memory.graph_key, one.memory.node_id))
+        echoes.append(_echo(one, request, moment, replied, by_meaning=by_meaning))
     imagined = imagination.imagine([echo.case for echo in echoes])
+    few = (
+        f"too few to say: {len(imagined.weighed)} past contexts are like this action, {imagined.known} of them "
+        f"with a result; they count like {imagined.evidence:.1f} cases, and {imagination.NEEDED:g} are needed"
+    )
     answer = Imagination(
         citizen_id=request.citizen_id,
         action=request.action,
@@ -59,7 +72,7 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
         emotions=imagined.emotions,
         usual=imagined.usual,
         nearest=_nearest(echoes, imagined),
-        notes=(*request.notes, *_told(imagined), *found.notes),
+        notes=(*request.notes, *([] if imagined.enough else [few]), *found.notes),
         degraded=found.degraded,
     )
     return await _keep(request, answer, deps, now) if request.keep else answer
@@ -81,62 +94,72 @@ def _signal(request: Imagine) -> Resonate:
     )
 
 
-def _echo(found: Resonance, request: Imagine, moment: Instant, *, by_meaning: bool) -> _Echo:
+async def _read_replies(
+    resonances: Sequence[Resonance], request: Imagine, deps: Deps, now: Instant
+) -> dict[tuple[GraphKey, str], str | None]:
+    """What the next turn of the other side says came of each turn, by its graph and id."""
+    acts: dict[GraphKey, dict[str, ConsciousnessNode]] = {}
+    for one in resonances:
+        for edge in one.edges:
+            if edge.relation_type == FOLLOWING and edge.source_id == one.memory.node_id:
+                acts.setdefault(one.memory.graph_key, {})[edge.target_id] = one.memory
+    scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
+    view = await open_plain_view(request.citizen_id, tuple(acts), scope, deps, now=now)
+    replies: dict[tuple[GraphKey, str], str | None] = {}
+    for key, target in view.targets.items():
+        for reply_id, (speaker, text) in (await read_spoken(target, scope, list(acts[key]))).items():
+            act = acts[key][reply_id]
+            replies[key, act.node_id] = replied_to(act.speaker, speaker, text)
+    return replies
+
+
+def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | None, *, by_meaning: bool) -> _Echo:
     """A memory as a case; without `by_meaning` there are no vectors, and shared words stand for likeness."""
     memory = found.memory
     likeness = found.channels["likeness"]
     if not by_meaning:
-        likeness = _shared_words(request.action, f"{memory.name} {memory.description}")
+        own = stems(request.action)
+        likeness = len(own & stems(f"{memory.name} {memory.description}")) / max(1, len(own))
     given: dict[Channel, bool] = {"nodes": bool(request.nodes), "emotion": request.emotion is not None}
     filled = [channel for channel, is_given in given.items() if is_given]
-    solved = any(edge.relation_type == RESOLVED_BY and edge.source_id == memory.node_id for edge in found.edges)
+    solved, answers = False, False
+    for edge in found.edges:
+        solved = solved or (edge.relation_type == RESOLVED_BY and edge.source_id == memory.node_id)
+        answers = answers or (edge.relation_type == FOLLOWING and edge.target_id == memory.node_id)
+    outcome = imagination.outcome_of(memory, solved=solved, replied=replied)
+    if answers and read_reply(memory.description):
+        outcome = replied  # what it tells came of the turn before, not of itself
     return _Echo(
         found,
         Case(
             imagination.nearness(found.channels, likeness, filled),
             likeness,
             imagination.age_of(memory, moment),
-            imagination.outcome_of(memory, solved=solved),
+            outcome,
             memory.emotion_vector or {},
         ),
     )
 
 
-def _shared_words(action: str, text: str) -> float:
-    """The share of the words of the action that the text has, in [0, 1], by their stems."""
-    own = stems(action)
-    return len(own & stems(text)) / len(own) if own else 0.0
-
-
 def _nearest(echoes: Sequence[_Echo], imagined: Imagined) -> tuple[PastCase, ...]:
     ordered = sorted(imagined.weighed, key=lambda one: (-one.weight, one.place))[: imagination.NEAREST]
-    return tuple(_past_case(echoes[one.place], one.weight) for one in ordered)
-
-
-def _past_case(echo: _Echo, weight: float) -> PastCase:
-    memory = echo.found.memory
-    return PastCase(
-        memory_id=memory.node_id,
-        level=memory.level,
-        name=memory.name,
-        description=memory.description,
-        valid_at=memory.valid_at,
-        result=echo.case.result,
-        emotion=dominant_emotion(memory),
-        rule=memory.rule,
-        resonance=echo.found.resonance,
-        weight=round(weight, 4),
-    )
-
-
-def _told(imagined: Imagined) -> tuple[str, ...]:
-    if imagined.enough:
-        return ()
-    like = len(imagined.weighed)
-    return (
-        f"too few to say: {like} past contexts are like this action, {imagined.known} of them with a result; "
-        f"they count like {imagined.evidence:.1f} cases, and {imagination.NEEDED:g} are needed",
-    )
+    nearest: list[PastCase] = []
+    for one in ordered:
+        found, case = echoes[one.place]
+        case_of = PastCase(
+            memory_id=found.memory.node_id,
+            level=found.memory.level,
+            name=found.memory.name,
+            description=found.memory.description,
+            valid_at=found.memory.valid_at,
+            result=case.result,
+            emotion=dominant_emotion(found.memory),
+            rule=found.memory.rule,
+            resonance=found.resonance,
+            weight=round(one.weight, 4),
+        )
+        nearest.append(case_of)
+    return tuple(nearest)
 
 
 async def _keep(request: Imagine, answer: Imagination, deps: Deps, now: Instant) -> Imagination:

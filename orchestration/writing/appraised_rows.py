@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from orchestration.appraisal.appraise import NOTHING, Appraisal, Voice, appraise
+from orchestration.appraisal.feelings import read_reply
 from orchestration.appraisal.telling import read_silence
 from schemas.base import without_nulls
 from schemas.commands import Command, Remember, Revision
@@ -94,6 +95,12 @@ def appraise_command(command: Command, given: Sequence[str] = ()) -> Appraisal:
 def is_answer(content: Row) -> bool:
     """Whether it is a turn of the answering side."""
     return content["node_type"] == "Turn" and name_key(content.get("speaker") or "") in OTHER_ROLES
+
+
+def replied_to(speaker: str | None, answering: str, text: str) -> str | None:
+    """What came of a turn by the next one, where the other side says it; what a machine answers is no outcome."""
+    is_other = name_key(answering) not in (*OTHER_ROLES, name_key(speaker or ""))
+    return read_reply(text) if speaker and is_other else None
 
 
 def read_silence_of(content: Row, owner: str | None, given: Sequence[str] = ()) -> Silence | None:

@@ -38,8 +38,8 @@ class Imagine(AsksGraphs):
 class PastCase(Frozen):
     """A past context: what was done, what came of it, and how much it counts.
 
-    `result` is the stored one; where none is stored, what the state of its work says. `weight`, in (0, 1]: 1 for
-    a case as near as the nearest one and of today.
+    `result` is the stored one; where none is stored, what the state of its work or the next turn of the other side
+    says. `weight`, in (0, 1]: 1 for a case as near as the nearest one and of today.
     """
 
     memory_id: str

@@ -92,9 +92,13 @@ async def read_names(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> d
     return {memory_id: shown_name(memory_id, name, speaker, text) for memory_id, name, speaker, text in rows}
 
 
+async def read_spoken(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The speaker, or the name, and the first words of these memories; none of an invisible one."""
+    rows = await target.graph.read(WORDS_THEN if target.past else WORDS_NOW, **scope.bounds(), ids=list(ids))
+    return {memory_id: (speaker or name, text) for memory_id, name, speaker, text in rows}
+
+
 async def read_words(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, str]:
     """The name, the speaker and the first words of these memories, as one text; none of an invisible one."""
-    if not ids:
-        return {}
-    rows = await target.graph.read(WORDS_THEN if target.past else WORDS_NOW, **scope.bounds(), ids=list(ids))
-    return {memory_id: " ".join(filter(None, (speaker or name, text))) for memory_id, name, speaker, text in rows}
+    found = await read_spoken(target, scope, ids) if ids else {}
+    return dict(zip(found, map(str.strip, map(" ".join, found.values())), strict=True))

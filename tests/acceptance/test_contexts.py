@@ -188,6 +188,24 @@ def test_what_came_of_an_action_before_is_told_with_the_nearest_cases(wordless: 
     assert "too few to say" in then["notes"][0]
 
 
+def test_what_came_of_an_act_is_read_from_the_next_turn_of_the_other_side(wordless: Service, citizen: str) -> None:
+    replies = ["That did not work at all.", "It is still broken.", "Thanks, it worked!", "No luck again."]
+    turns = []
+    for day, reply in enumerate(replies, start=1):
+        turns += [
+            {"role": "user", "content": "The router is down.", "timestamp": f"2026-01-0{day}T10:00:00Z"},
+            {"role": "assistant", "content": "Restart the router.", "timestamp": f"2026-01-0{day}T10:01:00Z"},
+            {"role": "user", "content": reply, "timestamp": f"2026-01-0{day}T10:02:00Z"},
+        ]
+    sent = {"citizen_id": citizen, "episode_id": "chat", "messages": turns}
+    assert wordless.http.post("/v1/episodes", json=sent).status_code in (200, 201)
+    told = imagined(wordless, citizen, "restart the router")
+    assert (told["enough"], told["cases"]) == (True, 4)
+    assert told["results"]["negative"] > told["results"]["positive"] > 0.1
+    then = imagined(wordless, citizen, "restart the router", as_of_time="2026-01-02T10:01:30Z", known_at="now")
+    assert (then["cases"], then["usual"]) == (1, {"negative": 1.0})
+
+
 def test_over_no_past_nothing_is_imagined_and_nothing_is_made(wordless: Service, citizen: str) -> None:
     with wordless.unchanged():
         told = imagined(wordless, citizen, "show the plan", keep=True)

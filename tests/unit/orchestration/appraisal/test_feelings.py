@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.feelings import read_emotions, read_result
+from orchestration.appraisal.feelings import read_emotions, read_reply, read_result
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, kindred
 
 
@@ -57,6 +57,28 @@ def test_a_negation_reverses_a_result(text: str, result: str | None) -> None:
 def test_any_text_can_be_read(text: str) -> None:
     assert read_emotions(text).keys() <= {*VOCABULARY, *NEGATIVE, "adaptation"}
     assert read_result(text) in ("positive", "negative", "complex", None)
+
+
+@pytest.mark.parametrize(
+    ("reply", "came"),
+    [
+        ("Thanks!", "positive"),
+        ("It worked, cheers", "positive"),
+        ("Great, that fixed it.", "positive"),
+        ("Thanks, but it is still broken", "negative"),
+        ("That's not right", "negative"),
+        ("It helped, but now it fails again. No luck with the rest.", "complex"),
+        ("Danke, hat geklappt", "positive"),
+        ("Geht immer noch nicht", "negative"),
+        ("Did it work?", None),
+        ("That would be great", None),
+        ("No thanks", None),
+        ("A great many boats came in today", None),
+        ("What time is it?", None),
+    ],
+)
+def test_a_reply_tells_what_came_of_what_the_other_side_did(reply: str, came: str | None) -> None:
+    assert read_reply(reply) == came
 
 
 def test_valence_is_one_of_two_or_none() -> None:

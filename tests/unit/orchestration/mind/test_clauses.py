@@ -88,6 +88,9 @@ def test_a_text_is_in_the_languages_whose_function_words_it_has(text: str, codes
 
 def test_a_few_words_need_no_function_word_where_the_letters_fit() -> None:
     assert is_told("Buy tomatoes", "en")
+    assert is_told("repaint garden fence dark green", "en")
+    assert is_told("eat grilled salmon fillet", "en")
+    assert not is_told("send Mira small steps", "de")
     assert not is_told("Zatwierdzić fakturę", "en")
     assert not is_told("Cortar cesped domingo tarde", "en")
 

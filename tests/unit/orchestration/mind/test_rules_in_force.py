@@ -125,6 +125,25 @@ def test_two_rules_that_bid_the_opposite_contradict_each_other() -> None:
     }
 
 
+def test_two_rules_that_bid_opposite_manners_of_the_same_contradict_each_other() -> None:
+    texts = ["Always answer in short sentences", "Always answer in long sentences", "Always load long boxes"]
+    rules = rules_of([stored(text, n) for n, text in enumerate([*texts, "Always answer in sentences"])])
+    assert find_contradictions(rules) == {
+        "always answer in short sentences": ("Always answer in long sentences",),
+        "always answer in long sentences": ("Always answer in short sentences",),
+    }
+
+
+def test_what_no_rule_speaks_of_is_called_so() -> None:
+    [rule] = rules_of([stored("Never lie")])
+    assert decide([finding(rule, Judgement("unrelated", "else"))], (), 0) == (
+        "allow",
+        "no rule speaks of it",
+        frozenset(),
+    )
+    assert decide([finding(rule, Judgement("kept", "so"))], (), 0).why == "it breaks none of the rules"
+
+
 def test_a_rule_that_cannot_be_read_says_so() -> None:
     [rule] = rules_of([stored("🙂🙂")])
     assert kind_of(rule) == "unread"
