@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.assembly.excerpt import stems_of
 from orchestration.assembly.fitting import fit
 from orchestration.assembly.options import budget_of
-from orchestration.assembly.stream import select
+from orchestration.assembly.stream import select, shown_ids
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
@@ -187,20 +187,6 @@ async def read_contested(
     except (StoreTimeout, Fault):
         return {}
     return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}
-
-
-def shown_ids(
-    intention: RetrievalIntention | StateBasedRetrieval, candidates: Candidates, activation: Activation
-) -> dict[GraphKey, list[str]]:
-    """By graph, the ids of the memories that may be shown."""
-    levels = list(dict.fromkeys(map(level_of, intention.graphs)))
-    selected = select(candidates, activation.order, levels, intention.max_results_per_level).keys()
-    ids: dict[GraphKey, list[str]] = {}
-    for graph, memory_id, _ in sorted(selected):
-        of_graph = ids.setdefault(graph, [])
-        if memory_id not in of_graph[-1:]:
-            of_graph.append(memory_id)
-    return ids
 
 
 class Completed(NamedTuple):

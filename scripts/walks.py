@@ -35,7 +35,8 @@ from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSet
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGES: Final = ("schemas", "substrate", "orchestration", "api")
-CITIZEN: Final = "walker"
+CITIZEN, ALONE = "walker", "alone"
+"""Whose life has links between all that it tells, and whose has none: its waking has no path of thought."""
 WARM, TRACED = 2, 5
 """Answers before a walk is traced, and those that are traced."""
 _IN_BACKGROUND: Final[ContextVar[bool]] = ContextVar("in_background", default=False)
@@ -61,7 +62,8 @@ _WRITE: Final = (
 )
 REQUESTS: Final[Mapping[str, tuple[str, Any]]] = {
     "question": ("/v1/retrieve", _QUESTION),
-    "waking": ("/v1/wake", _STATE),
+    "waking": ("/v1/wake", {**_STATE, "citizen_id": ALONE}),
+    "waking in links": ("/v1/wake", _STATE),
     "write": ("/v1/commands?atomic=true", _WRITE),
 }
 
@@ -184,7 +186,8 @@ async def _live(client: httpx.AsyncClient) -> None:
         "name": "Home",
         "description": "A flat in Porto",
     }
-    await _sent(client, "/v1/commands", [home])
+    boats = {"id": "boats", "name": "Boats", "description": "I want to paint the boats.", "goal": "paint"}
+    await _sent(client, "/v1/commands", [home, {"command": "remember", "citizen_id": ALONE, **boats}])
 
 
 async def _sent(client: httpx.AsyncClient, path: str, body: Any) -> None:

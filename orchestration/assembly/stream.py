@@ -24,10 +24,12 @@ from orchestration.traversal.graph import build_graph
 from orchestration.traversal.kept_values import KeptValues
 from orchestration.traversal.paths import Identity
 from orchestration.validation import memory_verdicts, metadata_report
+from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.language_model import ModelCall
 from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,
+    GraphKey,
     Level,
     Source,
     describe_unreadable,
@@ -138,6 +140,20 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
             graph[level].append(key)
     nearest = {level: _by_likeness(memories) for level, memories in vector.items()}
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
+
+
+def shown_ids(
+    asked: RetrievalIntention | StateBasedRetrieval, candidates: Candidates, activation: Activation
+) -> dict[GraphKey, list[str]]:
+    """By graph, the ids of the memories that may be shown."""
+    levels = list(dict.fromkeys(map(level_of, asked.graphs)))
+    selected = select(candidates, activation.order, levels, asked.max_results_per_level).keys()
+    ids: dict[GraphKey, list[str]] = {}
+    for graph, memory_id, _ in sorted(selected):
+        of_graph = ids.setdefault(graph, [])
+        if memory_id not in of_graph[-1:]:
+            of_graph.append(memory_id)
+    return ids
 
 
 def _by_likeness(memories: Sequence[Candidate]) -> list[Key]:

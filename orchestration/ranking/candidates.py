@@ -190,15 +190,16 @@ class Candidates:
         new: list[Candidate] = []
         for row in rows:
             link, key = self._link(graph, row), (graph, row[ID], row[VERSION])
-            if is_quarantined(link, self.known_to):
+            if link.row[_LINK_CLOSED] == QUARANTINED and is_quarantined(link, self.known_to):
                 continue
             self.links.setdefault((graph, row[LINK_ID], row[LINK_VERSION] or 1), link)
             if row[ID] is not None and key not in self.memories:
                 memory = self._memory(key, row)
-                if not is_quarantined(memory, self.known_to):
-                    memory.hops, memory.is_beside = 1, True
-                    self.memories[key] = memory
-                    new.append(memory)
+                if memory.row[_CLOSED] == QUARANTINED and is_quarantined(memory, self.known_to):
+                    continue
+                memory.hops, memory.is_beside = 1, True
+                self.memories[key] = memory
+                new.append(memory)
         return new
 
     def add_begun(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> None:

@@ -187,7 +187,7 @@ def _path(
     edges = [web.edge(*ends) for ends in pairwise(walk)]
     ids = "\n".join((*(memory.node_id for memory in memories), *(edge.edge_id for edge in edges)))
     coherence = [_likeness(one, other, likeness) for one, other in pairwise(memories)]
-    return TraversalPath.unchecked(
+    return TraversalPath.of_fields(
         {
             "path_id": f"{memories[0].graph_key}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
             "path_nodes": tuple([memory.node_id for memory in memories]),

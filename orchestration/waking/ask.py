@@ -102,14 +102,15 @@ async def retrieve_consciousness_context_from_state(
         if recall is not None:
             activation = in_order(activation, recall.order)
         activation = await add_links(candidates, activation, state, waking, view=view)
-        await let_others_run()
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
         patterns += _told_patterns(recollection, patterns, waking)
         offers = await _open_offers(state, view, notes)
+        # What was recalled belongs into the report where something fits; else only what failed.
+        recalled = [result for result in recollection.results if recollection.parts or result.timing.failure]
         report = _report(
             view,
-            [*results, *recollection.worth_telling()],
+            [*results, *recalled],
             notes=[*_notes(state, waking, view), *filtered.notes, *notes],
             patterns=patterns,
             offers=offers,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+from orchestration.assembly.stream import shown_ids
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, kept_records, run_all
@@ -22,7 +23,6 @@ from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
 from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores
-from orchestration.stream_completion import shown_ids
 from orchestration.waking.queries import GoalMeaning
 from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
 from orchestration.waking.told import (
@@ -82,10 +82,6 @@ class Recollection:
     def scores(self) -> dict[Key, float]:
         """The score of each memory that fits, in [0, 1]."""
         return {key: min(1.0, sum(parts.values())) for key, parts in self.parts.items()}
-
-    def worth_telling(self) -> Sequence[QueryResult]:
-        """The results that belong into the report: all where something fits, else those that failed."""
-        return self.results if self.parts else [result for result in self.results if result.timing.failure]
 
 
 def cue_text(waking: WakingState) -> str:
