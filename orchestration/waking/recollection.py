@@ -22,7 +22,7 @@ from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
-from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores
+from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, ranked
 from orchestration.waking.queries import GoalMeaning
 from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
 from orchestration.waking.told import (
@@ -311,7 +311,7 @@ async def add_links(
         for memory in candidates.add_links(graph, rows):
             beside.append(memory)
             shares.append(SPREAD_SHARE * told[memory.row[SOURCE]])
-    scores = consciousness_scores(beside, shares, waking.emotions, waking.pressure)
+    scores = ranked(consciousness_scores(beside, shares, waking.emotions, waking.pressure))
     parts = dict(activation.parts)
     for score in scores:
         parts[score.key] = {"mode": 0.0, "spread": score.activation}

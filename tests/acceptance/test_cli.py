@@ -578,7 +578,7 @@ def test_the_demo_shows_what_held_before_and_says_what_to_try(told: Said) -> Non
 def test_the_demo_wakes_her_without_a_word_and_shows_a_thought_and_a_belief_put_right(told: Said) -> None:
     woken, _, unlearned = " ".join(told.out.split()).partition("woken without a question")[2].partition("unlearn")
     assert "found by its state" in woken
-    assert "The phase 3 draft → Blocked: Waiting for Luca's word on the stream" in woken
+    assert "Blocked: Waiting for Luca's word on the stream → In progress: The phase 3 draft" in woken
     assert "“Phase 2 is incomplete" in unlearned
     assert "→ “Phase 2 was complete all along" in unlearned
     assert "What I believed about cosine in the engine" in unlearned
