@@ -93,21 +93,10 @@ def _days_after(ahead: int) -> _Rule:
     return find
 
 
-def _next_weekday(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    """The next one after the day itself."""
-    start = day + _DAY + relativedelta(weekday=weekday(phrase.values["weekday"])(1))
-    yield Span(start, start + _DAY)
-
-
 def _this_weekday(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     """The day itself, or the next one after it."""
     start = day + relativedelta(weekday=weekday(phrase.values["weekday"])(1))
     yield Span(start, start + _DAY)
-
-
-def _next_weekend(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    saturday = day + _DAY + relativedelta(weekday=weekday(5)(1))
-    yield Span(saturday, saturday + 2 * _DAY)
 
 
 def _this_weekend(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
@@ -155,16 +144,12 @@ def _each_weekday(phrase: TimePhrase, today: datetime) -> Iterator[Span]:
     yield Span(start, start + _DAY)
 
 
-def _each_day(_phrase: TimePhrase, today: datetime) -> Iterator[Span]:
-    yield Span(today, today + _DAY)
-
-
 type _Rule = Callable[[TimePhrase, datetime], Iterator[Span]]
 _ALWAYS: Final[Mapping[str, _Rule]] = {
     "tomorrow": _days_after(1),
     "day_after_tomorrow": _days_after(2),
-    "next_weekday": _next_weekday,
-    "next_weekend": _next_weekend,
+    "next_weekday": lambda phrase, day: _this_weekday(phrase, day + _DAY),
+    "next_weekend": lambda phrase, day: _this_weekend(phrase, day + _DAY),
     "next_unit": _next_unit,
     "in_units": _in_units,
 }
@@ -176,4 +161,4 @@ _OF_WORK: Final[Mapping[str, _Rule]] = {
     "date": _coming,
 }
 """Phrases that mean a time to come where the text tells of something to do."""
-_RECURRING: Final[Mapping[str, _Rule]] = {"every_weekday": _each_weekday, "every_day": _each_day}
+_RECURRING: Final[Mapping[str, _Rule]] = {"every_weekday": _each_weekday, "every_day": _days_after(0)}
