@@ -349,7 +349,10 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
     front = {**of.front(), "memories": len(atoms), "files": len(plan.bundles)}
     parts = [f"---\n{render_block(front)}---\n\n# The memory of {_title(of.name)}\n\n"]
     parts.append(f"{count_of(len(atoms), 'memory')} in {count_of(len(plan.bundles), 'file')}.\n")
-    links = {bundle.path: _link(bundle) for bundle in plan.bundles}
+    links = {
+        bundle.path: f"[{_title(bundle.title)}]({quote(bundle.path, safe=_IN_ADDRESSES)})"
+        for bundle in plan.bundles
+    }
     folder = ""
     for bundle in plan.bundles:
         if bundle.path.rpartition("/")[0] != folder:
@@ -358,18 +361,10 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
             parts.append(
                 f"\n## @{bucket} / \\#{_title(snippet(NO_TAG if bundle.tag is None else bundle.tag))}\n\n"
             )
-        parts.append(f"- {links[bundle.path]}: {_span(bundle.atoms)}\n")
+        first, last = (to_datetime(bundle.atoms[place].valid_at).date().isoformat() for place in (0, -1))
+        when = first if first == last else f"{first} to {last}"
+        parts.append(f"- {links[bundle.path]}: {count_of(len(bundle.atoms), 'memory')}, {when}\n")
     return "".join((*parts, *_tag_lines(plan, links)))
-
-
-def _link(bundle: Bundle) -> str:
-    return f"[{_title(bundle.title)}]({quote(bundle.path, safe=_IN_ADDRESSES)})"
-
-
-def _span(atoms: Sequence[AtomKey]) -> str:
-    first, last = (to_datetime(atoms[place].valid_at).date().isoformat() for place in (0, -1))
-    when = first if first == last else f"{first} to {last}"
-    return f"{count_of(len(atoms), 'memory')}, {when}"
 
 
 def _tag_lines(plan: Plan, links: Mapping[str, str]) -> Iterator[str]:

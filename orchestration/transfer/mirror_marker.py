@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -81,9 +81,12 @@ def parse_marker(raw: bytes, journal: bytes | None) -> Marker:
         fields = orjson.loads(raw)
         if fields.pop("substrate") != "mirror" or fields.pop("version") != VERSION:
             raise ValueError("another version")
-        files = {path: _note(note) for path, note in fields.pop("files").items()}
+        files: dict[str, FileNote] = {}
+        for path, (inputs, content, held) in fields.pop("files").items():
+            atoms = [(str(atom_id), int(version)) for atom_id, version in held]
+            files[path] = FileNote(str(inputs), str(content), atoms)
         marker = Marker(files=_with_journal(files, _written(journal or b"")), **fields)
-        if not marker.of.folder or not all(map(_is_time, marker[1:6])):
+        if not marker.of.folder or not all(isinstance(moment, int) for moment in marker[1:6]):
             raise ValueError("times")
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRequest("the marker of the mirror is damaged", remedy=REMEDY) from error
@@ -91,15 +94,6 @@ def parse_marker(raw: bytes, journal: bytes | None) -> Marker:
     if strange is not None:
         raise InvalidRequest(f"the marker names {strange!r}, which is no place in a mirror", remedy=REMEDY)
     return marker
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, int)
-
-
-def _note(raw: Sequence[Any]) -> FileNote:
-    inputs, content, atoms = raw
-    return FileNote(str(inputs), str(content), [(str(atom_id), int(version)) for atom_id, version in atoms])
 
 
 def _written(journal: bytes) -> Iterable[tuple[str, str]]:
