@@ -174,7 +174,11 @@ def make_plan(atoms: Iterable[AtomKey], links: Iterable[LinkKey]) -> Plan:
     """The files of a mirror and the links that each atom shows. The order of the arguments makes no difference."""
     bundles = sorted(_bundles(atoms), key=lambda each: (each.path.rpartition("/")[0], each.source, each.page))
     places = {atom.id: Place(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
-    return Plan(bundles, places, _links_by_source(links, places))
+    by_source: dict[str, list[tuple[str, str]]] = {}
+    for source_id, target_id, relation_type in links:
+        if source_id in places and target_id in places:
+            by_source.setdefault(source_id, []).append((relation_type, target_id))
+    return Plan(bundles, places, by_source)
 
 
 def _bundles(atoms: Iterable[AtomKey]) -> Iterator[Bundle]:
@@ -211,14 +215,6 @@ def _pages(members: Sequence[AtomKey]) -> Iterator[Sequence[AtomKey]]:
         length += atom.length
     if page:
         yield page
-
-
-def _links_by_source(links: Iterable[LinkKey], places: Mapping[str, Place]) -> dict[str, list[tuple[str, str]]]:
-    by_source: dict[str, list[tuple[str, str]]] = {}
-    for source_id, target_id, relation_type in links:
-        if source_id in places and target_id in places:
-            by_source.setdefault(source_id, []).append((relation_type, target_id))
-    return by_source
 
 
 def _address(here: str, place: Place) -> str:

@@ -71,7 +71,9 @@ async def _undo_page(changes: list[Change], record: RunRecord, context: JobConte
     stored = await reader.receipts(context.graph, [change.command_id for change in waiting])
     applied = [change for change in waiting if _is_of(record, stored.get(change.command_id))]
     if applied:
-        await runs.write_journal(context.graph, record, page_name(record.id, "undo"), _rows(applied, record.id))
+        # The journal names the commands that take back too, so that history shows whose run they concern.
+        back = [change._replace(command_id=undo_id(change, record.id), command="undo") for change in applied]
+        await runs.write_journal(context.graph, record, page_name(record.id, "undo"), back)
     for change in applied:
         progress.done.add(change.command_id)
         target = Target(context.key, context.citizen_id, progress.versions.get(change.target))
@@ -83,11 +85,6 @@ async def _undo_page(changes: list[Change], record: RunRecord, context: JobConte
 def _is_of(record: RunRecord, receipt: StoredReceipt | None) -> bool:
     """True when the command was applied by this run, and not before it by another."""
     return receipt is not None and not receipt.recognised and receipt.created_at >= record.begun_at
-
-
-def _rows(applied: list[Change], run_id: str) -> list[Change]:
-    """The journal of the commands that take back, so that history shows whose run they concern."""
-    return [change._replace(command_id=undo_id(change, run_id), command="undo") for change in applied]
 
 
 def undo_id(change: Change, run_id: str) -> str:

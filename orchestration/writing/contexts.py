@@ -159,7 +159,8 @@ async def _same_episode(sent: _Sent) -> ContextReceipt | None:
     ]
     for note in await store.read_notes(sent.graph, near) if near else ():
         receipt = _shown_again(sent, note)
-        if _is_same(sent.context, receipt):
+        same_result = sent.context.result in (None, receipt.result)
+        if same_result and sent.context.emotion in (None, receipt.emotion):
             warning = (
                 f"recognised: context {note.memory_id} has these words within the hour; restate writes it anyway"
             )
@@ -171,11 +172,6 @@ def _shown_again(sent: _Sent, note: ContextNote) -> ContextReceipt:
     """The receipt of a context that was written before; an import may have given its citizen another name."""
     receipt = {**note.receipt, "citizen_id": sent.context.citizen_id, "duplicate": True}
     return ContextReceipt(**receipt)
-
-
-def _is_same(context: WriteContext, written: ContextReceipt) -> bool:
-    """True when a context of the same words does not tell another result or feeling than the written one."""
-    return context.result in (None, written.result) and context.emotion in (None, written.emotion)
 
 
 async def _build(sent: _Sent, deps: Deps) -> _Built:
