@@ -111,7 +111,10 @@ def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
     if not is_open(row):
         return
     yield from _junk(row, graph)
-    yield from _unreadable_memory(row, graph)
+    if maps := _mended_maps(row):
+        # The name is corrected to itself: every record that a command opens has its maps repaired.
+        repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"), name=row.fields["name"])
+        yield _unreadable(graph, row.fields["id"], maps, repair)
     if graph.embedded and row.embedding != "Vectorf32":
         task = attempt(ReEmbed, **graph.fields(), id=identity, version=row.fields["version"])
         message = "it has no embedding: a search by meaning cannot find it"
@@ -174,14 +177,6 @@ def _mended_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
 def _unreadable(graph: SweptGraph, identity: str, names: Iterable[str], repair: Any) -> Finding:
     message = f"{', '.join(names)}: nested deeper than {DEEPEST}, so every answer leaves it out"
     return build_finding("unreadable", graph, identity, message, repair=repair)
-
-
-def _unreadable_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
-    """The repair corrects the name to itself: every record that a command opens has its maps repaired."""
-    maps = _mended_maps(row)
-    if maps:
-        repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"), name=row.fields["name"])
-        yield _unreadable(graph, row.fields["id"], maps, repair)
 
 
 def _memory_faults(row: MemoryRow) -> Iterator[str]:

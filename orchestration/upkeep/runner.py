@@ -7,14 +7,14 @@ journal before they are sent; a page done twice sends the same command ids, so i
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import uuid4
 
 from orchestration import insertion
-from orchestration.dependencies import Deps
+from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.upkeep import due
 from orchestration.upkeep.job import DRY_RUN, Job, JobContext, Page
 from orchestration.writing.atomic import name_command
@@ -37,10 +37,6 @@ logger = logging.getLogger(__name__)
 
 ERRORS_KEPT: Final = 10
 SHOWN_AT_MOST: Final = 50
-
-
-async def _no_rest() -> None:
-    pass
 
 
 class Place(NamedTuple):
@@ -71,7 +67,7 @@ class Watch:
     fence: int
     lost: Callable[[], bool] = lambda: False
     stopped: Callable[[], bool] = lambda: False
-    rest: Callable[[], Awaitable[None]] = _no_rest
+    rest: Rest = no_rest
     on_page: Callable[[RunRecord], None] = lambda _record: None
 
 

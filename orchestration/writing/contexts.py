@@ -87,7 +87,10 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
     Raises InvalidRequest for what cannot be mended, NotFound for a node's id or a prediction that is not there,
     Conflict for a `command_id` with another content and for a prediction that was answered before.
     """
-    sent = _prepare(request, deps, now, writer)
+    mended = mend(request)
+    command_id = request.command_id or uuid4().hex
+    command = memory_command(mended, command_id).with_writer(writer)
+    sent = _Sent(mended, command, command_id, deps.graph(graph_name(Level.N1, request.citizen_id)), now)
     exists = await deps.graphs.for_reading(sent.graph.name)
     if exists:
         before = await _written_before(sent)
@@ -100,17 +103,12 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
             return same
     built = await _build(sent, deps)
     answer = await _apply(sent, built, deps)
-    if answer is None:
-        return await _written_meanwhile(sent)
+    if answer is None:  # another sending of this command wrote it just now
+        before = await _written_before(sent)
+        if before is None:
+            raise Conflict("the same context is being written", remedy="Send it again in a moment.")
+        return before
     return await _finish(sent, built, answer)
-
-
-def _prepare(request: WriteContext, deps: Deps, now: Instant, writer: Writer) -> _Sent:
-    mended = mend(request)
-    command_id = request.command_id or uuid4().hex
-    command = memory_command(mended, command_id).with_writer(writer)
-    graph = deps.graph(graph_name(Level.N1, request.citizen_id))
-    return _Sent(mended, command, command_id, graph, now)
 
 
 async def _written_before(sent: _Sent) -> ContextReceipt | None:
@@ -121,14 +119,6 @@ async def _written_before(sent: _Sent) -> ContextReceipt | None:
     if note.digest != sent.digest():
         raise Conflict(OTHER_CONTENT, remedy="Give the other context a command_id of its own.")
     return _shown_again(sent, note)
-
-
-async def _written_meanwhile(sent: _Sent) -> ContextReceipt:
-    """The receipt of the context that another sending of this command wrote just now."""
-    before = await _written_before(sent)
-    if before is not None:
-        return before
-    raise Conflict("the same context is being written", remedy="Send it again in a moment.")
 
 
 async def _check_prediction(sent: _Sent, *, exists: bool) -> None:
