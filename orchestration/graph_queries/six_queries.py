@@ -177,7 +177,7 @@ def build_vector_query(
     traces = lexicon.traces + (lexicon.past_traces if target.past else 0)
     scan: tuple[Query, Mapping[str, Any]] = texts.scan, values
     if fewest is not None and fewest.label is not None and not target.past:
-        scan = search.MEMBERS_NOW, {**values, "label": fewest.label}
+        scan = search.MEMBERS_NOW, {**values, "label": fewest.label}  # exact among the members of a label
     if traces <= EXACT_BELOW or (fewest is not None and fewest.members <= EXACT_WITHIN):
         return QueryRequest("vector", target, *scan)
     crowded = min(WIDER, max(1, traces // max(1, lexicon.memories)))

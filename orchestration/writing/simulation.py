@@ -136,9 +136,9 @@ class Simulation:
                 return receipts.repeat_receipt(command, self._stored.receipts[command_id])
             if command_id in self._planned:
                 planned = self._planned[command_id]
-            if planned.receipt_row["fingerprint"] != records.fingerprint(command):
-                raise Refusal("conflict", receipts.OTHER_CONTENT)
-            return planned._replace(duplicate=True)
+                if planned.receipt_row["fingerprint"] != records.fingerprint(command):
+                    raise Refusal("conflict", receipts.OTHER_CONTENT)
+                return planned._replace(duplicate=True)
             outcome = self._simulate_whole(named, together)
         except Refusal as refusal:
             return named.refuse(refusal)
