@@ -190,6 +190,8 @@ def assemble(
         whole=report.answer is not None and report.answer.wished,
         instructions=activation.instructions,
     )
+    invalid = len(selected.order) - len(whole.order)
+    left_out = [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)
     graph = build_graph(nodes, whole_tiers, links, options.state, kept=kept)
@@ -199,7 +201,7 @@ def assemble(
         temporal_mode=options.mode,
         retrieved_at=report.retrieved_at,
         levels=_level_results(options.levels, selection, whole),
-        notes=(*report.notes, *_invalid_notes(len(selected.order) - len(whole.order))),
+        notes=(*report.notes, *left_out),
         consciousness_summary=summarize(nodes, report.retrieved_at),
         degraded=tuple(_degradations(report, (*nodes, *links))),
         answer_confidence=None if report.answer is None else report.answer.confidence,
@@ -319,10 +321,6 @@ def _level_results(
         )
         for level in levels
     }
-
-
-def _invalid_notes(count: int) -> list[str]:
-    return [f"left out because their metadata is not fully valid: {count}"] if count else []
 
 
 def _degradations(

@@ -65,9 +65,11 @@ def find_spans(phrase: TimePhrase, now: datetime) -> list[Span]:
     return [span._replace(end=span.end + AFTER_MIDNIGHT) for span in spans] if is_night else spans
 
 
-def _days_before(back: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
-    def find(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-        start = day - back * _DAY
+def days_on(ahead: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
+    """The rule for the day so many days ahead of the day itself."""
+
+    def find(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
+        start = day + ahead * _DAY
         yield Span(start, start + _DAY)
 
     return find
@@ -196,9 +198,9 @@ def _portion(span: Span, values: Mapping[str, int]) -> Span:
 
 
 _RULES: Final[Mapping[str, Callable[[TimePhrase, datetime], Iterator[Span]]]] = {
-    "today": _days_before(0),
-    "yesterday": _days_before(1),
-    "day_before_yesterday": _days_before(2),
+    "today": days_on(0),
+    "yesterday": days_on(-1),
+    "day_before_yesterday": days_on(-2),
     "date": _date,
     "month": _month,
     "season": _month,
