@@ -27,12 +27,19 @@ from substrate.store.note_buffer import NoteBuffer
 type AfterErasure = Callable[[str | None], Awaitable[None]]
 """Called with the name of a graph from which something was erased; with None when that is not known any more."""
 
+type Rest = Callable[[], Awaitable[None]]
+"""Returns when no request waits."""
+
 FAR: Final = 3
 """Default of `Deps.far`."""
 MOST_TURNS: Final = 100_000
 """So many conversations and turns are kept in memory, about half a kilobyte each."""
 LESSONS_BYTES: Final = 16 << 20
 """Lessons take about two kilobytes each."""
+
+
+async def no_rest() -> None:
+    """The rest of work that keeps nobody waiting."""
 
 
 class Conversations:

@@ -32,7 +32,9 @@ async def tell(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) ->
     Conflict for a `feedback_id` that said something else. Nothing is changed then.
     """
     graph = await citizen_graph(citizen_id, deps)
-    stored = _to_store(feedback, now)
+    name = feedback.feedback_id or uuid4().hex
+    pairs = tuple((pair.earlier, pair.later) for pair in feedback.not_changed)
+    stored = StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {}, pairs)
     before = _find_before(await store.read_feedback(graph), stored)
     if before is not None:
         return record_of(before)
@@ -62,12 +64,6 @@ async def _keep(citizen_id: str, stored: StoredFeedback, graph: Graph) -> Feedba
         if at is not None:
             return record_of(stored._replace(created_at=at))
     raise Conflict(f"others keep changing the feedback of {citizen_id}", remedy="Try again in a moment.")
-
-
-def _to_store(feedback: Feedback, now: Instant) -> StoredFeedback:
-    name = feedback.feedback_id or uuid4().hex
-    pairs = tuple((pair.earlier, pair.later) for pair in feedback.not_changed)
-    return StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {}, pairs)
 
 
 def _find_before(told: Sequence[StoredFeedback], again: StoredFeedback) -> StoredFeedback | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
-from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
 from orchestration.writing import (
@@ -273,8 +272,9 @@ def _recognised_row(command: Remember, record: Record) -> dict[str, Any]:
 
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
-    appraised = await appraise_commands([timed.command for timed in run], to.deps)
-    rows = _fill_rows(run, appraised.appraisals)
+    commands = [timed.command for timed in run]
+    appraised = await appraise_commands(commands, to.deps)
+    rows = list(map(appraised_rows.fill_row, _new_rows(run), commands, appraised.appraisals))
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
     await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
@@ -287,12 +287,6 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
     answers = [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
     return [receipts.with_note(receipt, appraised.notes.get(place)) for place, receipt in enumerate(answers)]
-
-
-def _fill_rows(run: Run, appraisals: Sequence[Appraisal]) -> list[dict[str, Any]]:
-    """The rows of new memories with what their words say and their writers left out."""
-    commands = [timed.command for timed in run]
-    return list(map(appraised_rows.fill_row, _new_rows(run), commands, appraisals))
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:

@@ -106,8 +106,9 @@ async def order_items(items: Sequence[Reranked], deps: Deps, *, method: Rerank, 
 
 
 def _reranked(score: Score, memory: Candidate, activation: Activation) -> Reranked:
-    words = stems(lexical_text(memory))
-    return Reranked(_shown_text(memory), words, score.total, activation.parts.get(score.key, {}))
+    text, speaker = lexical_text(memory), memory.get("speaker")
+    shown = f"{speaker}: {text}" if speaker else text
+    return Reranked(shown, stems(text), score.total, activation.parts.get(score.key, {}))
 
 
 def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:
@@ -144,11 +145,6 @@ def order_by_rrf(items: Sequence[Reranked]) -> list[int]:
 def _rank_by_channel(items: Sequence[Reranked], channel: str) -> list[int]:
     values = [item.channels.get(channel, 0.0) for item in items]
     return sorted((place for place, value in enumerate(values) if value > 0.0), key=lambda place: -values[place])
-
-
-def _shown_text(memory: Candidate) -> str:
-    speaker = memory.get("speaker")
-    return f"{speaker}: {lexical_text(memory)}" if speaker else lexical_text(memory)
 
 
 async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -> Order:

@@ -227,8 +227,8 @@ async def complete(
 
 def fitted(stream: ConsciousnessStream, asked: RetrievalIntention | StateBasedRetrieval) -> ConsciousnessStream:
     """The stream in the form and within the tokens that were asked for."""
-    words = stems_of(_asked_text(asked))
-    return fit(stream, asked.form, budget_of(asked), parts=asked.parts, words=words)
+    said = asked.query_text if isinstance(asked, RetrievalIntention) else asked.current_goal or ""
+    return fit(stream, asked.form, budget_of(asked), parts=asked.parts, words=stems_of(said))
 
 
 async def finish(
@@ -248,11 +248,6 @@ async def finish(
             stream = await with_feedback(stream, intention.current_energy, deps, view.now)
     timer.end("completion")
     return stream.model_copy(update={"retrieval_latency_ms": timer.total(), "stage_ms": timer.spent})
-
-
-def _asked_text(asked: RetrievalIntention | StateBasedRetrieval) -> str:
-    """The words that an answer is about: the question, or the goal of a waking."""
-    return asked.query_text if isinstance(asked, RetrievalIntention) else asked.current_goal or ""
 
 
 def known_scope(view: View, candidates: Candidates) -> Scope:

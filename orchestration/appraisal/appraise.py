@@ -160,14 +160,11 @@ def _goal(text: str, read: Sequence[Sentence], language: Language) -> str | None
         for hit in sentence.hits:
             if hit.entry.kind == "goals" and hit.start < asked and not context.is_negated(sentence, hit, language):
                 span = _goal_span(sentence, hit, language)
-                if span is not None and not _if_before(sentence, hit, language):
+                if span is None or context.owner_of(sentence, hit, language) is Owner.OTHER:
+                    continue
+                if not context.is_supposed(sentence, hit, language):
                     return " ".join(text[slice(*span)].split())
     return None
-
-
-def _if_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    owner = context.owner_of(sentence, hit, language)
-    return owner is Owner.OTHER or context.is_supposed(sentence, hit, language)
 
 
 def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> _Span | None:

@@ -131,22 +131,17 @@ def owner_of(sentence: Sentence, hit: Hit, language: Language) -> Owner:
         return Owner.OWN
     linked = tokens[hit.start].text in words["copulas"]
     for place in range(hit.start - 1, start - 1, -1):
-        word = tokens[place].text
+        word, is_capital = tokens[place].text, tokens[place].shape == "a"
         if word in own - words["own_possessives"]:
             return Owner.OWN
-        if word in words["others"] or _is_person(sentence, place, language):
+        is_name = language.names_have_capitals and is_capital and place > 0 and word != "i"
+        if is_name or word in words["others"] or word in words["people"]:
             return Owner.OTHER
         if word in words["copulas"]:
             linked = True
         elif linked and word not in words["skipped"]:
             return _owner_of_subject(sentence, place, start, language)
     return Owner.NOBODY
-
-
-def _is_person(sentence: Sentence, place: int, language: Language) -> bool:
-    token = sentence.tokens[place]
-    is_name = language.names_have_capitals and token.shape == "a" and place > 0 and token.text != "i"
-    return is_name or token.text in language.words["people"]
 
 
 def _owner_of_subject(sentence: Sentence, place: int, start: int, language: Language) -> Owner:

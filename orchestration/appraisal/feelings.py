@@ -75,12 +75,10 @@ def _is_felt(sentence: Sentence, hit: Hit, language: Language) -> bool:
         return False
     kind = hit.entry.kind
     owner = context.owner_of(sentence, hit, language)
-    if kind == "told":
+    if kind in ("told", "evoking"):
         return owner is not Owner.OTHER
     if kind == "nouns":
         return owner is not Owner.OTHER and _is_had(sentence, hit, language)
-    if kind == "evoking":
-        return owner is not Owner.OTHER
     return owner is Owner.OWN or (owner is Owner.NOBODY and _stands_alone(sentence, hit, language))
 
 

@@ -60,10 +60,15 @@ def name_data(code: str) -> NameData:
     words = {name: frozenset(table[name].split()) for name in _LISTS}
     if code != CODES[0]:
         words["first_names"] |= name_data(CODES[0]).words["first_names"]
+    trades, workplaces = table["trades"], sorted(words["organisation_suffixes"] | words["businesses"])
+    any_trade, any_workplace = "|".join(trades), "|".join(map(re.escape, workplaces))
+    roles = (
+        text.replace("TRADE", any_trade).replace("WORKPLACE", any_workplace) for text in table["role_statements"]
+    )
     return NameData(
         code,
         runs=table["runs"],
-        trades=table["trades"],
+        trades=trades,
         nouns_have_capitals=code == "de",
         words=words,
         choices={name: tuple(table[name].split("|")) for name in _CHOICES},
@@ -74,14 +79,8 @@ def name_data(code: str) -> NameData:
         },
         alias_statements=_patterns(table["alias_statements"]),
         name_statements=_patterns(table["name_statements"]),
-        role_statements=_patterns(_with_trades(text, table["trades"], words) for text in table["role_statements"]),
+        role_statements=_patterns(roles),
     )
-
-
-def _with_trades(text: str, trades: Mapping[str, str], words: Mapping[str, frozenset[str]]) -> str:
-    """The pattern with TRADE and WORKPLACE filled in."""
-    workplaces = sorted(words["organisation_suffixes"] | words["businesses"])
-    return text.replace("TRADE", "|".join(trades)).replace("WORKPLACE", "|".join(map(re.escape, workplaces)))
 
 
 def _patterns(texts: Iterable[str]) -> tuple[re.Pattern[str], ...]:
@@ -93,12 +92,8 @@ def _patterns(texts: Iterable[str]) -> tuple[re.Pattern[str], ...]:
 def _any_case(pattern: str) -> str:
     """The pattern, read whatever the case outside its groups."""
     head, mark, rest = pattern.partition("(?P<")
-    return f"(?i:{head}){mark}{rest}" if _balanced(head) else pattern
-
-
-def _balanced(text: str) -> bool:
-    bare = re.sub(r"\\.|\[[^\]]*\]", "", text)
-    return bare.count("(") == bare.count(")")
+    bare = re.sub(r"\\.|\[[^\]]*\]", "", head)
+    return f"(?i:{head}){mark}{rest}" if bare.count("(") == bare.count(")") else pattern
 
 
 def language_of(text: str, otherwise: str = CODES[0]) -> str:

@@ -60,7 +60,9 @@ def read_names(text: str, language: str | None = None) -> list[Mention]:
     """The names in a text, each with its sign, in order; a name may come more than once."""
     data = name_data(language or language_of(text))
     own = own_words(text)
-    found = [*_quoted_titles(own, data), *_handles(own)]
+    found = list(_quoted_titles(own, data))
+    if "@" in own or "#" in own:
+        found += [Mention(handle[2], Kind.ENTITY) for handle in _HANDLE.finditer(own)]
     if own == own.lower():
         return found
     reader = _Reader(own, tokens_of(own), data)
@@ -73,11 +75,6 @@ def _quoted_titles(text: str, data: NameData) -> Iterator[Mention]:
         before = text[max(0, found.start() - 24) : found.start()]
         if title[:1].isupper() and len(title) <= LONGEST_NAME and data.cues["title"].search(before):
             yield Mention(title, Kind.ENTITY)
-
-
-def _handles(text: str) -> Iterator[Mention]:
-    for found in _HANDLE.finditer(text) if "@" in text or "#" in text else ():
-        yield Mention(found[2], Kind.ENTITY)
 
 
 def read_aliases(text: str, language: str | None = None) -> list[tuple[str, str]]:

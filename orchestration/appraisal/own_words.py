@@ -36,12 +36,9 @@ class Token:
 
 def own_words(text: str) -> str:
     """The text with code, links, cited lines and long quotations blanked: what others wrote. Places stay."""
-    blanked = _FOREIGN.sub(lambda found: " " * len(found[0]), text) if _may_cite(text) else text
-    return QUOTED.sub(_blank_long, blanked) if has_quotes(blanked) else blanked
-
-
-def _may_cite(text: str) -> bool:
-    return any(sign in text for sign in ("`", ">", "http", "www.", "@"))
+    if any(sign in text for sign in ("`", ">", "http", "www.", "@")):
+        text = _FOREIGN.sub(lambda found: " " * len(found[0]), text)
+    return QUOTED.sub(_blank_long, text) if has_quotes(text) else text
 
 
 def has_quotes(text: str) -> bool:

@@ -84,7 +84,8 @@ def own_text(text: str, language: Language) -> str:
     kept: list[str] = []
     pasted = False
     for line in read.split("\n"):
-        pasted = pasted or _is_header(line, language)
+        first = line.split(maxsplit=1)[:1]  # of a mail, or of the trace of an error
+        pasted = pasted or (first != [] and first[0].lower() in language.words["headers"])
         kept.append(" " * len(line) if pasted or _is_foreign(line) else line)
         pasted = pasted or _introduces(line, language)
     return _QUOTES.sub(_without_quotation, "\n".join(kept))
@@ -102,12 +103,6 @@ def _is_foreign(line: str) -> bool:
         return True
     signs = sum(char in _CODE_SIGNS for char in bare)
     return signs > 3 and signs > _CODE_SHARE * len(bare)
-
-
-def _is_header(line: str, language: Language) -> bool:
-    """True for the first line of a mail or of a trace of an error."""
-    first = line.split(maxsplit=1)[:1]
-    return bool(first) and first[0].lower() in language.words["headers"]
 
 
 def _introduces(line: str, language: Language) -> bool:
@@ -135,17 +130,14 @@ def sentences(text: str, language: Language, book: Book | None = None) -> Iterat
     for end in [*_END.finditer(read), None]:
         stop = len(read) if end is None else end.start()
         if read[start:stop].strip():
-            yield _sentence(read, (start, stop), "" if end is None else end[0], language, book=book)
+            elongated = _REPEATED.search(read, start, stop) is not None
+            tokens = _tokens(read, (start, stop), language, squeeze=elongated)
+            ending = "" if end is None else end[0].strip()
+            yield Sentence(read[start:stop], tokens, _find_phrases(tokens, book), ending, elongated)
             count += 1
         if end is None or count >= MOST_SENTENCES:
             return
         start = end.end()
-
-
-def _sentence(text: str, span: tuple[int, int], ending: str, language: Language, *, book: Book) -> Sentence:
-    elongated = _REPEATED.search(text, *span) is not None
-    tokens = _tokens(text, span, language, squeeze=elongated)
-    return Sentence(text[slice(*span)], tokens, _find_phrases(tokens, book), ending.strip(), elongated)
 
 
 def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bool) -> list[Token]:

@@ -14,7 +14,7 @@ from orchestration.assembly.stream import is_bare
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import GraphEdge, ResolutionPattern, TemporalDissonance, TraversalPath
+from schemas.stream_parts import ResolutionPattern, TemporalDissonance, TraversalPath
 from schemas.temporal import long_date
 from schemas.upkeep.offers import Offer
 
@@ -73,7 +73,8 @@ def tell(
     page = _Page(budget)
     places = _places(stream, words)
     page.reserve(MISSING, f"{len(places)} memories did not fit")
-    for line in _degraded_lines(stream):
+    for gap in stream.degraded:
+        line = one_line(f"{gap.query}: {gap.reason}")
         page.insist(MISSING, line)
         page.reserve(MISSING, line)
     keep = page.share(_rest(stream, stream.activation_tiers.ordered(), ids=ids))
@@ -155,12 +156,8 @@ class _Page:
         """All lines; the last one tells how many memories were `omitted`."""
         last = [f"{omitted} {'memory' if omitted == 1 else 'memories'} did not fit"] if omitted else []
         lines = {**self._blocks, MISSING: [*self._blocks.get(MISSING, ()), *last]}
-        blocks = [_block(name, lines[name]) for name in _HEADINGS if lines.get(name)]
+        blocks = ["\n- ".join((f"# {name}", *lines[name])) for name in _HEADINGS if lines.get(name)]
         return "\n\n".join(filter(None, (self._first, *blocks)))
-
-
-def _block(heading: str, lines: Iterable[str]) -> str:
-    return "\n".join((f"# {heading}", *(f"- {line}" for line in lines)))
 
 
 def _places(stream: ConsciousnessStream, words: Collection[str]) -> list[tuple[str, ConsciousnessNode]]:
@@ -242,7 +239,9 @@ def _pattern_line(pattern: ResolutionPattern) -> str:
 
 def _memory_line(node: ConsciousnessNode, *, ids: bool) -> str:
     name, text = one_line(node.speaker or node.name), one_line(node.description)
-    remarks = [_place(node), _shared_by(node), _whose(node)]
+    passage, shared_by = node.passage, filter(None, (LEVEL_WORDS[node.level], node.collective))
+    part = f"characters {passage.start}–{passage.end} of {passage.length}" if passage else ""
+    remarks = [part, " ".join(shared_by), _whose(node)]
     if node.resolution_state is not None:
         remarks.append(STATE_NAMES[node.resolution_state].lower())
     remarks += [
@@ -262,17 +261,6 @@ def _whose(node: ConsciousnessNode) -> str:
     spoken = node.source is Source.INGESTION and node.speaker
     is_usual = node.level is Level.N1 and (spoken or node.source is Source.CITIZEN)
     return "" if is_usual else attribution(node)
-
-
-def _shared_by(node: ConsciousnessNode) -> str:
-    """The word for its level, with the id of a further collective."""
-    return " ".join(filter(None, (LEVEL_WORDS[node.level], node.collective)))
-
-
-def _place(node: ConsciousnessNode) -> str:
-    """Which part of a long text is shown."""
-    passage = node.passage
-    return f"characters {passage.start}–{passage.end} of {passage.length}" if passage else ""
 
 
 def _joined(remarks: Iterable[str]) -> str:
@@ -315,13 +303,10 @@ def _link_lines(stream: ConsciousnessStream, shown: Collection[tuple[str, str]])
     for link in stream.traversal_graph.edges:
         source, target = (link.graph_key, link.source_id), (link.graph_key, link.target_id)
         if source in focus and target in focus and source in shown and target in shown:
-            yield _link_line(link, focus[source], focus[target])
-
-
-def _link_line(link: GraphEdge, source: ConsciousnessNode, target: ConsciousnessNode) -> str:
-    state = STATE_NAMES[link.resolution_state].lower()
-    remarks = _joined((state, f"goal: {one_line(link.goal)}", _emotions(link.emotion_vector)))
-    return f"{short_name(source)} → {relation_words(link.relation_type)} → {short_name(target)} ({remarks})"
+            ends = short_name(focus[source]), relation_words(link.relation_type), short_name(focus[target])
+            state = STATE_NAMES[link.resolution_state].lower()
+            remarks = _joined((state, f"goal: {one_line(link.goal)}", _emotions(link.emotion_vector)))
+            yield f"{' → '.join(ends)} ({remarks})"
 
 
 def _offer_line(offer: Offer, *, ids: bool) -> str:
@@ -340,8 +325,3 @@ def _change_line(change: TemporalDissonance) -> str:
     was, now = one_line(change.original_belief), one_line(change.corrected_belief)
     name = one_line(change.node_name)
     return f"[{_day(change.corrected_at)}] {name}: was “{was}”, now “{now}” ({_joined(remarks)})"
-
-
-def _degraded_lines(stream: ConsciousnessStream) -> Iterable[str]:
-    for gap in stream.degraded:
-        yield one_line(f"{gap.query}: {gap.reason}")

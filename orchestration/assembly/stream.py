@@ -206,6 +206,8 @@ def assemble(
         whole=report.answer is not None and report.answer.wished,
         instructions=activation.instructions,
     )
+    invalid = len(selected.order) - len(whole.order)
+    left_out = [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)
     graph = build_graph(nodes, whole_tiers, links, options.state, kept=kept)
@@ -215,9 +217,9 @@ def assemble(
         temporal_mode=options.mode,
         retrieved_at=report.retrieved_at,
         levels=_level_results(options.levels, selection, whole),
-        notes=(*report.notes, *_invalid_notes(len(selected.order) - len(whole.order))),
+        notes=(*report.notes, *left_out),
         consciousness_summary=summarize(nodes, report.retrieved_at),
-        degraded=(*_degradations(report), *_unreadable_fields(nodes, links)),
+        degraded=tuple(_degradations(report, (*nodes, *links))),
         answer_confidence=None if report.answer is None else report.answer.confidence,
         nothing_fits=nothing_fits,
         activation_tiers=whole_tiers,
@@ -311,14 +313,12 @@ def _links_among[T: (ConsciousnessRelationship, GraphEdge)](
 
 def _activation_tiers(tiers: Sequence[Sequence[Score]], content: StreamContent) -> ActivationTiers:
     present = {score.key for score in content.order}
-    focus, peripheral, background = (_tier_nodes(tier, content, present) for tier in tiers)
+
+    def nodes_of(scores: Sequence[Score]) -> tuple[ConsciousnessNode, ...]:
+        return tuple(content.nodes[score.key] for score in scores if score.key in present)
+
+    focus, peripheral, background = map(nodes_of, tiers)
     return ActivationTiers(focus=focus, peripheral=peripheral, background=background)
-
-
-def _tier_nodes(
-    scores: Sequence[Score], content: StreamContent, keys: Collection[Key]
-) -> tuple[ConsciousnessNode, ...]:
-    return tuple(content.nodes[score.key] for score in scores if score.key in keys)
 
 
 def _level_results(
@@ -339,23 +339,17 @@ def _level_results(
     }
 
 
-def _invalid_notes(count: int) -> list[str]:
-    return [f"left out because their metadata is not fully valid: {count}"] if count else []
-
-
-def _unreadable_fields(
-    nodes: Sequence[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
+def _degradations(
+    report: RetrievalReport, records: Sequence[ConsciousnessNode | ConsciousnessRelationship]
 ) -> Iterator[Degradation]:
-    return (Degradation(query="fields", reason=line) for line in describe_unreadable((*nodes, *links)))
-
-
-def _degradations(report: RetrievalReport) -> Iterator[Degradation]:
     for timing in report.timings:
         if timing.failure is not None:
             yield Degradation(query=timing.query, reason=timing.failure)
     for call in report.model_calls:
         if call.failure is not None:
             yield Degradation(query=call.purpose, reason=call.failure)
+    for line in describe_unreadable(records):
+        yield Degradation(query="fields", reason=line)
 
 
 def summarize(nodes: Sequence[ConsciousnessNode], now: datetime) -> ConsciousnessSummary:
@@ -363,12 +357,13 @@ def summarize(nodes: Sequence[ConsciousnessNode], now: datetime) -> Consciousnes
     if not nodes:
         return ConsciousnessSummary()
     themes: defaultdict[str, float] = defaultdict(float)
+    active = 0
     for node in nodes:
+        active += all(end is None or end > now for end in (node.invalid_at, node.expired_at))
         if node.emotion_vector:
             for emotion, intensity in normal_emotions(node.emotion_vector).items():
                 themes[emotion] += intensity
     per_level = Counter(node.level for node in nodes)
-    active = sum(_is_active(node, now) for node in nodes)
     strongest = sorted(themes.items(), key=lambda item: (-item[1], item[0]))
     return ConsciousnessSummary(
         dominant_energy=round(sum(node.energy for node in nodes) / len(nodes), 6),
@@ -381,10 +376,4 @@ def summarize(nodes: Sequence[ConsciousnessNode], now: datetime) -> Consciousnes
         n3_result_count=per_level[Level.N3],
         total_results=len(nodes),
         active_vs_historical_ratio=round(active / len(nodes), 6),
-    )
-
-
-def _is_active(node: ConsciousnessNode, now: datetime) -> bool:
-    return (node.invalid_at is None or node.invalid_at > now) and (
-        node.expired_at is None or node.expired_at > now
     )

@@ -240,9 +240,10 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
     """A memory with its score: its own relevance + support by anchors over links and tags + plurality."""
     relevance = harvested.relevance_by_id.get(hit.memory.graph_key, {})
     bridges = [tag for tag in hit.tags if _is_shared(tag, hit.key, harvested)]
+    shortest = {path.anchor_id: path for path in reversed(hit.paths)}  # they come shortest first
     by_links = sum(
         LINK_SHARES[path.links - 1] * relevance[path.anchor_id]
-        for path in _shortest(hit.paths)
+        for path in shortest.values()
         if path.anchor_id in relevance
     )
     support = by_links + TAG_SHARE * sum(harvested.bridges[tag].weight for tag in bridges)
@@ -261,11 +262,6 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
             "around": tuple(around),
         }
     )
-
-
-def _shortest(paths: Sequence[AnchorPath]) -> list[AnchorPath]:
-    """The shortest path from each anchor; `paths` come shortest first."""
-    return list({path.anchor_id: path for path in reversed(paths)}.values())
 
 
 def _is_shared(tag: TagKey, key: Key, harvested: Harvest) -> bool:

@@ -111,15 +111,12 @@ async def _follow(results: Sequence[QueryResult], following: Following) -> list[
         rows[:] = await following(target, searches)
 
     milliseconds, failure = await _in_time(target, send)
-    return [
-        replace(result, rows=own, timing=_followed(result.timing, milliseconds, len(own), failure))
-        for result, own in zip(results, rows, strict=True)
-    ]
-
-
-def _followed(timing: QueryTiming, milliseconds: float, rows: int, failure: str | None) -> QueryTiming:
-    spent = round(timing.milliseconds + milliseconds, 3)
-    return timing.model_copy(update={"milliseconds": spent, "rows": rows, "failure": failure})
+    followed: list[QueryResult] = []
+    for result, own in zip(results, rows, strict=True):
+        spent = round(result.timing.milliseconds + milliseconds, 3)
+        after = {"milliseconds": spent, "rows": len(own), "failure": failure}
+        followed.append(replace(result, rows=own, timing=result.timing.model_copy(update=after)))
+    return followed
 
 
 def collect_candidates(

@@ -108,7 +108,7 @@ async def open_target(
 
     `stamp`: that of the graph, where it was read just now.
     """
-    if not _is_now(scope, now):
+    if not scope.is_present or scope.valid.start < now:
         return GraphTarget(key, graph, past=True)
     try:
         situation = await reader.read_situation(graph) if stamp is None else _situation(stamp)
@@ -122,10 +122,6 @@ async def open_target(
 def _situation(stamp: Stamp) -> reader.Situation:
     state = GraphState(stamp.clock, stamp.shifts, stamp.created_at, stamp.generation)
     return reader.Situation(stamp.pending_until, stamp.feedback_at, state, stamp.changes_until)
-
-
-def _is_now(scope: Scope, now: Instant) -> bool:
-    return scope.is_present and scope.valid.start >= now
 
 
 async def _find_existing(graphs: Mapping[GraphKey, Graph], deps: Deps) -> dict[GraphKey, Stamp]:

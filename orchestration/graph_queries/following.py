@@ -107,7 +107,12 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
     steps = [Steps(_steps_beside(search, neighbours)) for search in searches]
 
     def is_shown(memory: Record) -> bool:
-        return _is_shown_beside(memory, values)
+        row, states = memory.row, values["beside_states"]
+        return (
+            row[NODE_PLACE["node_type"]] != GENERALISATION
+            and row[NODE_PLACE["valid_at"]] >= values["beside_since"]
+            and (not states or row[NODE_PLACE["resolution_state"]] in states)
+        )
 
     return await _rows(target, searches, steps, read=neighbours.rows, is_shown=is_shown)
 
@@ -115,15 +120,6 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
 def _steps_beside(search: Found, neighbours: Neighbours) -> list[NearLink]:
     most, ids = search.values["first_hop"], dict.fromkeys(search.ids("expanded"))
     return [near for name in ids for near in neighbours.holding(name)[:most]]
-
-
-def _is_shown_beside(memory: Record, values: Mapping[str, Any]) -> bool:
-    row, states = memory.row, values["beside_states"]
-    return (
-        row[NODE_PLACE["node_type"]] != GENERALISATION
-        and row[NODE_PLACE["valid_at"]] >= values["beside_since"]
-        and (not states or row[NODE_PLACE["resolution_state"]] in states)
-    )
 
 
 def _start_rows(

@@ -117,11 +117,10 @@ def _again(request: QueryRequest, recall: Recall) -> QueryRequest:
     if hits is None:
         return request
     standing = [hit for hit in hits if hit not in recall.lost]
-    reached = {
-        name: _count_standing(hits[: request.values[name]], recall)
-        for name in ("expanded", "far")
-        if isinstance(request.values.get(name), int)
-    }
+    reached: dict[str, int] = {}
+    for name in ("expanded", "far"):
+        if isinstance(most := request.values.get(name), int):
+            reached[name] = sum(hit not in recall.lost for hit in hits[:most])
     given = {**_without_search(request.values), **reached, "given": list(map(list, standing))}
     return replace(request, query=_GIVEN[_stem(request.query)], values=given, wanted=0, wider=(), reading=None)
 
@@ -134,10 +133,6 @@ def _without_search(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MOST_PASSAGES: Final = 20_000
-
-
-def _count_standing(hits: Sequence[Hit], recall: Recall) -> int:
-    return sum(hit not in recall.lost for hit in hits)
 
 
 def recalled_lexicon(lexicon: Lexicon, then: WordsThen | None) -> Lexicon:

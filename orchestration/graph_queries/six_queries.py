@@ -175,7 +175,9 @@ def build_vector_query(
     values = {**values, **reach.values(reach.expanded_hits)}
     texts = search.THEN if target.past else search.NOW
     traces = lexicon.traces + (lexicon.past_traces if target.past else 0)
-    scan = _exact_search(target, values, fewest)
+    scan: tuple[Query, Mapping[str, Any]] = texts.scan, values
+    if fewest is not None and fewest.label is not None and not target.past:
+        scan = search.MEMBERS_NOW, {**values, "label": fewest.label}  # exact among the members of a label
     if traces <= EXACT_BELOW or (fewest is not None and fewest.members <= EXACT_WITHIN):
         return QueryRequest("vector", target, *scan)
     crowded = min(WIDER, max(1, traces // max(1, lexicon.memories)))
@@ -184,29 +186,15 @@ def build_vector_query(
     if rare > 1 and k > MAX_K:
         return QueryRequest("vector", target, *scan)
     k = min(k, MAX_K)
-    near = _search(target, lexicon, values["embedding"], k)
+    # A search for the present leaves out what is past where that is much.
+    much, held = CROWDED * lexicon.past_traces > lexicon.traces, lexicon.traces + lexicon.past_traces
+    near = Search(values["embedding"], k, open_only=not target.past, crowded=much, held=held)
     others = {name: value for name, value in values.items() if name != "embedding"}
     more = {**others, "near": near._replace(k=min(k * WIDER, MAX_K))}
     wanted = reach.pool if k < traces or not values["unfiltered"] else 1
     return QueryRequest(
         "vector", target, texts.nearest, {**others, "near": near}, wanted, ((texts.nearest, more), scan)
     )
-
-
-def _search(target: GraphTarget, lexicon: Lexicon, embedding: Sequence[float], k: int) -> Search:
-    """The search for the nearest. One for the present leaves out what is past where that is much."""
-    crowded = CROWDED * lexicon.past_traces > lexicon.traces
-    held = lexicon.traces + lexicon.past_traces
-    return Search(embedding, k, open_only=not target.past, crowded=crowded, held=held)
-
-
-def _exact_search(
-    target: GraphTarget, values: Mapping[str, Any], fewest: Fewest | None
-) -> tuple[Query, Mapping[str, Any]]:
-    """The exact search and its parameters: among the present members of a label, or among all memories."""
-    if fewest is not None and fewest.label is not None and not target.past:
-        return search.MEMBERS_NOW, {**values, "label": fewest.label}
-    return (search.THEN if target.past else search.NOW).scan, values
 
 
 def build_passage_query(

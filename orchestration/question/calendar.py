@@ -61,17 +61,15 @@ def find_spans(phrase: TimePhrase, now: datetime) -> list[Span]:
         spans = list(rule(phrase, day))
     except (ValueError, OverflowError):
         return []
-    return [_with_night(span, phrase.values) for span in spans]
+    is_night = NIGHT in (phrase.values.get("part"), phrase.values.get("night"))
+    return [span._replace(end=span.end + AFTER_MIDNIGHT) for span in spans] if is_night else spans
 
 
-def _with_night(span: Span, values: Mapping[str, int]) -> Span:
-    is_night = NIGHT in (values.get("part"), values.get("night"))
-    return span._replace(end=span.end + AFTER_MIDNIGHT) if is_night else span
+def days_on(ahead: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
+    """The rule for the day so many days ahead of the day itself."""
 
-
-def _days_before(back: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
-    def find(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-        start = day - back * _DAY
+    def find(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
+        start = day + ahead * _DAY
         yield Span(start, start + _DAY)
 
     return find
@@ -85,15 +83,11 @@ def _date(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
 
 
 def _month(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    month = phrase.values["month"]
+    """A month, or the three months of a season."""
+    is_season = phrase.kind == "season"
+    month = _SEASON_STARTS[phrase.values["season"]] if is_season else phrase.values["month"]
     for start, weight in _years(phrase, day, lambda year: datetime(year, month, 1, tzinfo=UTC)):
-        yield _portion(Span(start, start + relativedelta(months=1), weight), phrase.values)
-
-
-def _season(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    month = _SEASON_STARTS[phrase.values["season"]]
-    for start, weight in _years(phrase, day, lambda year: datetime(year, month, 1, tzinfo=UTC)):
-        yield _portion(Span(start, start + relativedelta(months=3), weight), phrase.values)
+        yield _portion(Span(start, start + relativedelta(months=3 if is_season else 1), weight), phrase.values)
 
 
 def _feast(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
@@ -153,21 +147,15 @@ def _lately(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     yield Span(day - LATELY, day + _DAY, LESS_SURELY)
 
 
-def _this_unit(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    length = _LENGTHS[UNITS[phrase.values["unit"]]]
-    start = _unit_start(phrase, day)
-    yield _portion(Span(start, start + length), phrase.values)
+def _units_before(back: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
+    def find(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
+        unit = UNITS[phrase.values["unit"]]
+        starts = {"week": day + relativedelta(weekday=MO(-1)), "month": day.replace(day=1)}
+        starts["year"] = day.replace(month=1, day=1)
+        start = starts.get(unit, day) - back * _LENGTHS[unit]
+        yield _portion(Span(start, start + _LENGTHS[unit]), phrase.values)
 
-
-def _last_unit(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    length = _LENGTHS[UNITS[phrase.values["unit"]]]
-    start = _unit_start(phrase, day)
-    yield _portion(Span(start - length, start), phrase.values)
-
-
-def _unit_start(phrase: TimePhrase, day: datetime) -> datetime:
-    starts = {"week": day + relativedelta(weekday=MO(-1)), "month": day.replace(day=1)}
-    return {**starts, "year": day.replace(month=1, day=1)}.get(UNITS[phrase.values["unit"]], day)
+    return find
 
 
 def _weekend(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
@@ -210,19 +198,19 @@ def _portion(span: Span, values: Mapping[str, int]) -> Span:
 
 
 _RULES: Final[Mapping[str, Callable[[TimePhrase, datetime], Iterator[Span]]]] = {
-    "today": _days_before(0),
-    "yesterday": _days_before(1),
-    "day_before_yesterday": _days_before(2),
+    "today": days_on(0),
+    "yesterday": days_on(-1),
+    "day_before_yesterday": days_on(-2),
     "date": _date,
     "month": _month,
-    "season": _season,
+    "season": _month,
     "feast": _feast,
     "year": _year,
     "ago": _ago,
     "in_the_last": _in_the_last,
     "lately": _lately,
-    "this_unit": _this_unit,
-    "last_unit": _last_unit,
+    "this_unit": _units_before(0),
+    "last_unit": _units_before(1),
     "weekend": _weekend,
     "last_weekend": _last_weekend,
     "weekday": _weekday,

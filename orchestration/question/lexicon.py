@@ -113,7 +113,10 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
     entities: dict[str, Entity] = {}
     known = [memory for memory in rows.names if not memory.made]
     for memory in known:
-        if memory.id not in entities and _is_named(memory, runs):
+        bare = _bare_name(memory.name, memory.node_type)
+        if memory.id in entities or bare in ROLES:
+            continue
+        if any(runs.names(name) for name in (bare, *memory.aliases)):
             entities[memory.id] = Entity(memory.id, memory.name, speaks=_speaks(memory))
     taken = {name_key(entity.name) for entity in entities.values()}
     for memory in known:
@@ -311,11 +314,6 @@ def _drop_lookalikes(runs: WordRuns, entities: Collection[Entity]) -> tuple[Enti
         return entity not in exact and any(fuzz.ratio(name_key(entity.name), key) >= _SAME_NAME for key in keys)
 
     return tuple(entity for entity in entities if not is_lookalike(entity))
-
-
-def _is_named(memory: NamedMemory, runs: WordRuns) -> bool:
-    bare = _bare_name(memory.name, memory.node_type)
-    return bare not in ROLES and any(runs.names(name) for name in (bare, *memory.aliases))
 
 
 def _speaks(memory: NamedMemory) -> bool:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from dateutil.relativedelta import MO, relativedelta, weekday
 
-from orchestration.question.calendar import Span, find_spans
+from orchestration.question.calendar import Span, days_on, find_spans
 from orchestration.question.languages import UNITS, QuestionLanguage, TimePhrase, languages, single_blanks
 from schemas.temporal import Period, to_instant
 
@@ -86,28 +86,10 @@ def _spans(rule: _Rule, phrase: TimePhrase, day: datetime) -> list[Span]:
         return []
 
 
-def _days_after(ahead: int) -> _Rule:
-    def find(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-        yield Span(day + ahead * _DAY, day + (ahead + 1) * _DAY)
-
-    return find
-
-
-def _next_weekday(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    """The next one after the day itself."""
-    start = day + _DAY + relativedelta(weekday=weekday(phrase.values["weekday"])(1))
-    yield Span(start, start + _DAY)
-
-
 def _this_weekday(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     """The day itself, or the next one after it."""
     start = day + relativedelta(weekday=weekday(phrase.values["weekday"])(1))
     yield Span(start, start + _DAY)
-
-
-def _next_weekend(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    saturday = day + _DAY + relativedelta(weekday=weekday(5)(1))
-    yield Span(saturday, saturday + 2 * _DAY)
 
 
 def _this_weekend(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
@@ -155,25 +137,21 @@ def _each_weekday(phrase: TimePhrase, today: datetime) -> Iterator[Span]:
     yield Span(start, start + _DAY)
 
 
-def _each_day(_phrase: TimePhrase, today: datetime) -> Iterator[Span]:
-    yield Span(today, today + _DAY)
-
-
 type _Rule = Callable[[TimePhrase, datetime], Iterator[Span]]
 _ALWAYS: Final[Mapping[str, _Rule]] = {
-    "tomorrow": _days_after(1),
-    "day_after_tomorrow": _days_after(2),
-    "next_weekday": _next_weekday,
-    "next_weekend": _next_weekend,
+    "tomorrow": days_on(1),
+    "day_after_tomorrow": days_on(2),
+    "next_weekday": lambda phrase, day: _this_weekday(phrase, day + _DAY),
+    "next_weekend": lambda phrase, day: _this_weekend(phrase, day + _DAY),
     "next_unit": _next_unit,
     "in_units": _in_units,
 }
 """Phrases that can only mean a time to come."""
 _OF_WORK: Final[Mapping[str, _Rule]] = {
-    "today": _days_after(0),
+    "today": days_on(0),
     "weekday": _this_weekday,
     "weekend": _this_weekend,
     "date": _coming,
 }
 """Phrases that mean a time to come where the text tells of something to do."""
-_RECURRING: Final[Mapping[str, _Rule]] = {"every_weekday": _each_weekday, "every_day": _each_day}
+_RECURRING: Final[Mapping[str, _Rule]] = {"every_weekday": _each_weekday, "every_day": days_on(0)}

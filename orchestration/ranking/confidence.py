@@ -22,7 +22,7 @@ from orchestration.algorithms import inverse_document_frequency
 from orchestration.question.answer_kind import AnswerKind, gives_kind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
-from orchestration.ranking.candidates import Candidate, Candidates
+from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import count_held
 from orchestration.ranking.texts import BARE_TYPES, ReadText, told_by
@@ -158,14 +158,13 @@ def gather_evidence(
         frequencies.update(lexicon.frequencies or {})
     found = (candidates.memories[score.key] for score in order)
     telling = (memory for memory in found if memory.get("node_type") not in BARE_TYPES)
-    hits = [_hit(memory) for memory in islice(telling, HITS)]
+    hits: list[Hit] = []
+    for memory in islice(telling, HITS):
+        told = told_by(memory)
+        text = told.lexical.text[:MOST_READ]
+        hits.append(Hit(text, memory.likeness, told.speaker or "", told.began, told.lexical))
     weights = weigh_stems(question, frequencies, memories, speakers)
     return Evidence(question, weights, hits, memories, speakers)
-
-
-def _hit(memory: Candidate) -> Hit:
-    told = told_by(memory)
-    return Hit(told.lexical.text[:MOST_READ], memory.likeness, told.speaker or "", told.began, told.lexical)
 
 
 def weigh_stems(

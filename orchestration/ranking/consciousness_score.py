@@ -140,19 +140,15 @@ def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
     name = "weighed_as_read" if inferred else "weighed_as_given"
     found: _Weighed | None = memory.derived.get(name)
     if found is None:
-        found = memory.derived[name] = _weigh(memory, inferred=inferred)
+        energy, confidence, stored, unset = _weighing(memory.row)
+        read = frozenset[str]() if inferred else _names(unset)
+        found = memory.derived[name] = _Weighed(
+            STORED_DEFAULTS["energy"] if "energy" in read else float(energy),
+            0.2 * float(confidence),
+            -0.1 * (1.0 - completeness(memory, inferred=inferred)),
+            None if "emotion_vector" in read else stored,
+        )
     return found
-
-
-def _weigh(memory: Candidate, *, inferred: bool) -> _Weighed:
-    energy, confidence, stored, unset = _weighing(memory.row)
-    read = frozenset[str]() if inferred else _names(unset)
-    return _Weighed(
-        STORED_DEFAULTS["energy"] if "energy" in read else float(energy),
-        0.2 * float(confidence),
-        -0.1 * (1.0 - completeness(memory, inferred=inferred)),
-        None if "emotion_vector" in read else stored,
-    )
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:

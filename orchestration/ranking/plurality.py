@@ -76,17 +76,13 @@ def spread_over_weeks(
 
     Only what stands out competes for the focus: spreading puts nothing there that is not about the question.
     """
-    outstanding = _outstanding(order)
+    greatest = max((score.activation for score in order), default=0.0)
+    outstanding = [score for score in order if consciousness_score.stands_out(score, greatest)]
     chosen = _week_by_week(outstanding, memories, plurality.per_week)[: consciousness_score.FOCUS]
     for size in (consciousness_score.PERIPHERAL, consciousness_score.BACKGROUND):
         rest = _without(order, chosen)
         chosen += _week_by_week(rest, memories, plurality.per_week)[:size]
     return chosen + _without(order, chosen)
-
-
-def _outstanding(order: Sequence[Score]) -> list[Score]:
-    greatest = max((score.activation for score in order), default=0.0)
-    return [score for score in order if consciousness_score.stands_out(score, greatest)]
 
 
 def _without(order: Iterable[Score], chosen: Iterable[Score]) -> list[Score]:

@@ -204,11 +204,8 @@ def word_weights(
     for word, holding in frequencies.items():
         if holding > 0:
             root = stem(word, language)
-            weight = inverse_document_frequency(_estimated_frequency(holding, memories), memories)
+            # Where the count stopped at the cap: the geometric mean of the least and the most that may hold it.
+            held = holding if holding < DOCUMENT_CAP else max(holding, math.isqrt(DOCUMENT_CAP * memories))
+            weight = inverse_document_frequency(held, memories)
             weights[root] = min(weight, weights.get(root, weight))
     return weights
-
-
-def _estimated_frequency(holding: int, memories: int) -> int:
-    """For a word whose count stopped at the cap: the geometric mean of the least and the most that may hold it."""
-    return holding if holding < DOCUMENT_CAP else max(holding, math.isqrt(DOCUMENT_CAP * memories))

@@ -257,20 +257,15 @@ def open_root(directory: Path, *, create: bool = False, write: bool = True) -> I
                 remedy="Name a directory of its own.",
             ) from None
     with Folder(handle, directory) as root:
-        _check_ours(root, create=create)
+        if root.read(MARKER) is None:
+            if any(name not in _BESIDE for name in root.names()) or not create:
+                raise InvalidRequest(
+                    f"{root.where} holds files and no {MARKER}: it is no mirror, and nothing in it was touched",
+                    remedy="Name an empty directory, or one that does not exist yet.",
+                )
+            root.write(MARKER, ROOT_MARK)
         with _locked(root) if write else nullcontext():
             yield root
-
-
-def _check_ours(root: Folder, *, create: bool) -> None:
-    if root.read(MARKER) is not None:
-        return
-    if any(name not in _BESIDE for name in root.names()) or not create:
-        raise InvalidRequest(
-            f"{root.where} holds files and no {MARKER}: it is no mirror, and nothing in it was touched",
-            remedy="Name an empty directory, or one that does not exist yet.",
-        )
-    root.write(MARKER, ROOT_MARK)
 
 
 @contextmanager

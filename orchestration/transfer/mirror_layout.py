@@ -174,7 +174,11 @@ def make_plan(atoms: Iterable[AtomKey], links: Iterable[LinkKey]) -> Plan:
     """The files of a mirror and the links that each atom shows. The order of the arguments makes no difference."""
     bundles = sorted(_bundles(atoms), key=lambda each: (each.path.rpartition("/")[0], each.source, each.page))
     places = {atom.id: Place(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
-    return Plan(bundles, places, _links_by_source(links, places))
+    by_source: dict[str, list[tuple[str, str]]] = {}
+    for source_id, target_id, relation_type in links:
+        if source_id in places and target_id in places:
+            by_source.setdefault(source_id, []).append((relation_type, target_id))
+    return Plan(bundles, places, by_source)
 
 
 def _bundles(atoms: Iterable[AtomKey]) -> Iterator[Bundle]:
@@ -211,14 +215,6 @@ def _pages(members: Sequence[AtomKey]) -> Iterator[Sequence[AtomKey]]:
         length += atom.length
     if page:
         yield page
-
-
-def _links_by_source(links: Iterable[LinkKey], places: Mapping[str, Place]) -> dict[str, list[tuple[str, str]]]:
-    by_source: dict[str, list[tuple[str, str]]] = {}
-    for source_id, target_id, relation_type in links:
-        if source_id in places and target_id in places:
-            by_source.setdefault(source_id, []).append((relation_type, target_id))
-    return by_source
 
 
 def _address(here: str, place: Place) -> str:
@@ -349,7 +345,10 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
     front = {**of.front(), "memories": len(atoms), "files": len(plan.bundles)}
     parts = [f"---\n{render_block(front)}---\n\n# The memory of {_title(of.name)}\n\n"]
     parts.append(f"{count_of(len(atoms), 'memory')} in {count_of(len(plan.bundles), 'file')}.\n")
-    links = {bundle.path: _link(bundle) for bundle in plan.bundles}
+    links = {
+        bundle.path: f"[{_title(bundle.title)}]({quote(bundle.path, safe=_IN_ADDRESSES)})"
+        for bundle in plan.bundles
+    }
     folder = ""
     for bundle in plan.bundles:
         if bundle.path.rpartition("/")[0] != folder:
@@ -358,18 +357,10 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
             parts.append(
                 f"\n## @{bucket} / \\#{_title(snippet(NO_TAG if bundle.tag is None else bundle.tag))}\n\n"
             )
-        parts.append(f"- {links[bundle.path]}: {_span(bundle.atoms)}\n")
+        first, last = (to_datetime(bundle.atoms[place].valid_at).date().isoformat() for place in (0, -1))
+        when = first if first == last else f"{first} to {last}"
+        parts.append(f"- {links[bundle.path]}: {count_of(len(bundle.atoms), 'memory')}, {when}\n")
     return "".join((*parts, *_tag_lines(plan, links)))
-
-
-def _link(bundle: Bundle) -> str:
-    return f"[{_title(bundle.title)}]({quote(bundle.path, safe=_IN_ADDRESSES)})"
-
-
-def _span(atoms: Sequence[AtomKey]) -> str:
-    first, last = (to_datetime(atoms[place].valid_at).date().isoformat() for place in (0, -1))
-    when = first if first == last else f"{first} to {last}"
-    return f"{count_of(len(atoms), 'memory')}, {when}"
 
 
 def _tag_lines(plan: Plan, links: Mapping[str, str]) -> Iterator[str]:

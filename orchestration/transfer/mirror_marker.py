@@ -6,9 +6,9 @@ taken for the edit of a person.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -81,9 +81,12 @@ def parse_marker(raw: bytes, journal: bytes | None) -> Marker:
         fields = orjson.loads(raw)
         if fields.pop("substrate") != "mirror" or fields.pop("version") != VERSION:
             raise ValueError("another version")
-        files = {path: _note(note) for path, note in fields.pop("files").items()}
-        marker = Marker(files=_with_journal(files, _written(journal or b"")), **fields)
-        if not marker.of.folder or not all(map(_is_time, marker[1:6])):
+        files: dict[str, FileNote] = {}
+        for path, (inputs, content, held) in fields.pop("files").items():
+            atoms = [(str(atom_id), int(version)) for atom_id, version in held]
+            files[path] = FileNote(str(inputs), str(content), atoms)
+        marker = Marker(files=_with_journal(files, journal or b""), **fields)
+        if not marker.of.folder or not all(isinstance(moment, int) for moment in marker[1:6]):
             raise ValueError("times")
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRequest("the marker of the mirror is damaged", remedy=REMEDY) from error
@@ -93,27 +96,13 @@ def parse_marker(raw: bytes, journal: bytes | None) -> Marker:
     return marker
 
 
-def _is_time(value: Any) -> bool:
-    return isinstance(value, int)
-
-
-def _note(raw: Sequence[Any]) -> FileNote:
-    inputs, content, atoms = raw
-    return FileNote(str(inputs), str(content), [(str(atom_id), int(version)) for atom_id, version in atoms])
-
-
-def _written(journal: bytes) -> Iterable[tuple[str, str]]:
+def _with_journal(files: Mapping[str, FileNote], journal: bytes) -> dict[str, FileNote]:
+    noted = dict(files)
     for line in journal.splitlines():
         try:
-            path, content = orjson.loads(line)
+            path, content = map(str, orjson.loads(line))
         except (orjson.JSONDecodeError, ValueError, TypeError):
             continue  # the last line of a process that was killed while it wrote
-        yield str(path), str(content)
-
-
-def _with_journal(files: Mapping[str, FileNote], written: Iterable[tuple[str, str]]) -> dict[str, FileNote]:
-    noted = dict(files)
-    for path, content in written:
         note = noted.get(path, FileNote("", ""))
         noted[path] = note._replace(journaled=(*note.journaled, content))
     return noted

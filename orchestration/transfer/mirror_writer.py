@@ -11,12 +11,12 @@ import asyncio
 import io
 import tarfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from orchestration.dependencies import Deps
+from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.transfer import mirror_folder
 from orchestration.transfer.mirror_folder import JOURNAL, MARKER, Folder, MirrorBusy
 from orchestration.transfer.mirror_layout import (
@@ -40,8 +40,6 @@ from substrate.graphs.graph import Graph
 from substrate.store import archive, mirrored, records, rows
 from substrate.text import count_of
 
-type Rest = Callable[[], Awaitable[None]]
-
 ATOMS_A_READ: Final = 100
 """Files are read together until they have so many memories."""
 WRITER_S: Final = 30.0
@@ -49,10 +47,6 @@ WRITER_POLL_S: Final = 0.2
 NAMED: Final = 5
 """So many edited files are named in an error."""
 REMEDY_EDITED: Final = "Apply the edits with `substrate mirror --apply DIR`, or drop them with `--discard`."
-
-
-async def no_rest() -> None:
-    """The rest of a writer that nobody waits for."""
 
 
 class MirrorReport(NamedTuple):

@@ -247,7 +247,9 @@ def _check_node(line: Line, level: Level) -> None:
     if line["label"] in STATE_LABELS:
         _check_state(line["label"], line["properties"])
     if line["label"] == RowKind.FEEDBACK:
-        _check_feedback(line["properties"])
+        feedback = feedback_of(line["properties"])
+        _validate("feedback", lambda: record_of(feedback))
+        _validate("lesson", lambda: lesson_of(feedback))
     if line["label"] == RowKind.STREAM_NOTE:
         unpack(*stored_note_of(line["properties"]))
     if line["label"] == RowKind.PREDICTION:
@@ -266,16 +268,6 @@ def _check_state(label: str, properties: Mapping[str, Any]) -> None:
         raise LineFault("its cell does not match its times")
     if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
         raise LineFault("the current state has an end")
-
-
-def _check_feedback(properties: Mapping[str, Any]) -> None:
-    feedback = feedback_of(properties)
-    _validate("feedback", lambda: record_of(feedback))
-    _validate("lesson", lambda: lesson_of(feedback))
-
-
-def _check_tag(line: Line, level: Level) -> None:
-    _check_unique("Tag", line["properties"])
 
 
 def _check_memory(line: Line, level: Level) -> None:
@@ -316,7 +308,7 @@ def _validate(name: str, read: Callable[[], object]) -> None:
 
 _CHECKS: Final[Mapping[str, Callable[[Line, Level], None]]] = {
     "node": _check_node,
-    "tag": _check_tag,
+    "tag": lambda line, _: _check_unique("Tag", line["properties"]),
     "memory": _check_memory,
     "record": _check_record,
     "link": _check_link,

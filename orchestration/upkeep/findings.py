@@ -111,7 +111,10 @@ def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
     if not is_open(row):
         return
     yield from _junk(row, graph)
-    yield from _unreadable_memory(row, graph)
+    if maps := _mended_maps(row):
+        # The name is corrected to itself: every record that a command opens has its maps repaired.
+        repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"), name=row.fields["name"])
+        yield _unreadable(graph, row.fields["id"], maps, repair)
     if graph.embedded and row.embedding != "Vectorf32":
         task = attempt(ReEmbed, **graph.fields(), id=identity, version=row.fields["version"])
         message = "it has no embedding: a search by meaning cannot find it"
@@ -176,14 +179,6 @@ def _unreadable(graph: SweptGraph, identity: str, names: Iterable[str], repair: 
     return build_finding("unreadable", graph, identity, message, repair=repair)
 
 
-def _unreadable_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
-    """The repair corrects the name to itself: every record that a command opens has its maps repaired."""
-    maps = _mended_maps(row)
-    if maps:
-        repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"), name=row.fields["name"])
-        yield _unreadable(graph, row.fields["id"], maps, repair)
-
-
 def _memory_faults(row: MemoryRow) -> Iterator[str]:
     fields = row.fields
     yield from (f"{name} is missing" for name in ("id", "name", "node_type") if not isinstance(fields[name], str))
@@ -244,20 +239,12 @@ def _essay_emotion_of_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Find
     short = text_quality.shorten_emotions(_from_json(fields["emotion_vector"]))
     if short is None:
         return
-    repair = attempt_command(
-        Correct,
-        **_revision_of(row, graph, "essay"),
-        emotion_vector=short.emotions,
-        **_essays_as_felt_quality(fields["felt_quality"], short.essays),
-    )
+    changes: dict[str, Any] = {"emotion_vector": short.emotions}
+    felt_quality = fields["felt_quality"]
+    if felt_quality is None or len(felt_quality) < TEXT_READ:  # else the page has only a part of it
+        changes["felt_quality"] = text_quality.append_essays(felt_quality, short.essays, MAX_TEXT)
+    repair = attempt_command(Correct, **_revision_of(row, graph, "essay"), **changes)
     yield build_finding("essay_emotion", graph, fields["id"], short.message, repair=repair)
-
-
-def _essays_as_felt_quality(felt_quality: str | None, essays: tuple[str, ...]) -> dict[str, str]:
-    """Return a felt quality with the essays added; empty when the page has only a part of the current one."""
-    if felt_quality is not None and len(felt_quality) >= TEXT_READ:
-        return {}
-    return {"felt_quality": text_quality.append_essays(felt_quality, essays, MAX_TEXT)}
 
 
 def _unset_defaults(row: MemoryRow) -> list[str]:
@@ -294,7 +281,8 @@ class LinkFindings(NamedTuple):
 
 
 def find_in_link(row: LinkRow, graph: SweptGraph) -> LinkFindings:
-    metadata = _link_metadata(row)
+    numbers = {name: _as_number(row.fields[name]) for name in _NUMBERS}
+    metadata = {**row.fields, **numbers, **{name: _from_json(row.fields[name]) for name in _JSON}}
     validation = validate_consciousness_link(metadata)
     errors = list(validation.errors)
     if not errors and not row.felt_as_numbers:
@@ -316,12 +304,6 @@ def find_in_link(row: LinkRow, graph: SweptGraph) -> LinkFindings:
         findings.append(_unreadable(graph, _link_name(row), maps, repair))
     findings += _closed_end(row, graph)
     return LinkFindings(validation, findings)
-
-
-def _link_metadata(row: LinkRow) -> dict[str, Any]:
-    """Return the fields of a link, with numbers and maps parsed."""
-    numbers = {name: _as_number(row.fields[name]) for name in _NUMBERS}
-    return {**row.fields, **numbers, **{name: _from_json(row.fields[name]) for name in _JSON}}
 
 
 def _link_name(row: LinkRow) -> str:

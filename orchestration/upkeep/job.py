@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from orchestration.dependencies import Deps
+from orchestration.dependencies import Deps, Rest, no_rest
 from schemas.commands import Command
 from schemas.intention import ALL_LEVELS
 from schemas.memory import GraphKey, Level, level_of
@@ -17,10 +16,6 @@ from substrate.graphs.names import graph_name
 
 DRY_RUN: Final = "dry-run"
 """The id of a run of which nothing is stored."""
-
-
-async def _no_rest() -> None:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,7 @@ class JobContext:
     run_id: str
     now: Instant
     since: Instant | None = None
-    rest: Callable[[], Awaitable[None]] = _no_rest
+    rest: Rest = no_rest
 
     @property
     def is_dry_run(self) -> bool:

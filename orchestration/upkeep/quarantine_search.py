@@ -113,15 +113,10 @@ class Search:
     async def _judge_links(self) -> None:
         ending = set(await store.read_links_at(self.graph, self.hidden()))
         for link_id, records in (await read_links(self.graph, [*ending, *self._links.keys() - ending])).items():
-            if link_id in ending:
-                verdict, why = rules.end_of_link(records), _why_of_link(link_id in self._links)
-            else:
-                verdict, why = rules.judge(records, self.suspect), "came_from_there"
+            verdict = rules.end_of_link(records) if link_id in ending else rules.judge(records, self.suspect)
+            is_suspect = link_id in self._links or link_id not in ending
+            why: Why = "came_from_there" if is_suspect else "link_of_hidden"
             self._decide("link", link_id, verdict, records, why=why)
-
-
-def _why_of_link(suspect: bool) -> Why:
-    return "came_from_there" if suspect else "link_of_hidden"
 
 
 def _net(suspect: Suspect) -> dict[str, str | int]:

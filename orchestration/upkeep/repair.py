@@ -53,9 +53,13 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
     if isinstance(task, ReEmbed):
         done = await _re_embed(graph, task, deps)
     elif isinstance(task, CloseRecord):
-        done = await _close_record(graph, task, now, writer)
+        seen = {**task.model_dump(include={"id", "version", "seen"}), "replaced_at": task.at}
+        mark = upkeep.RepairMark(_receipt(task, task.version), now, Source.UPKEEP, writer.key_id)
+        done = await upkeep.close_record(graph, seen, mark)
     else:
-        done = await _revise_link(graph, task, now, writer)
+        link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
+        mark = upkeep.RepairMark(_receipt(task, None), max(now, task.seen + 1), Source.UPKEEP, writer.key_id)
+        done = await upkeep.revise_link(graph, link, _changes(task), mark)
     status: Any = "done" if done else "gone"
     return RepairOutcome(
         action=task.action, status=status, **graph_fields(task.graph_key), id=task.id, detail="" if done else GONE
@@ -119,19 +123,6 @@ async def _re_embed(graph: Graph, task: ReEmbed, deps: Deps) -> bool:
             return False
         await passage_filling.fill(graph, [text], deps.embedder)
     return True
-
-
-async def _close_record(graph: Graph, task: CloseRecord, now: Instant, writer: Writer) -> bool:
-    seen = {**task.model_dump(include={"id", "version", "seen"}), "replaced_at": task.at}
-    mark = upkeep.RepairMark(_receipt(task, task.version), now, Source.UPKEEP, writer.key_id)
-    return await upkeep.close_record(graph, seen, mark)
-
-
-async def _revise_link(graph: Graph, task: RetractLink | ReviseLink, now: Instant, writer: Writer) -> bool:
-    link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
-    at = max(now, task.seen + 1)
-    mark = upkeep.RepairMark(_receipt(task, None), at, Source.UPKEEP, writer.key_id)
-    return await upkeep.revise_link(graph, link, _changes(task), mark)
 
 
 def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import NamedTuple
 
-from orchestration.dependencies import Deps
+from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.upkeep import retention_rules as rules
 from orchestration.upkeep.retention_rules import NewestCut, Place, Row
 from orchestration.writing.changes import may_change, record_source
@@ -27,13 +27,6 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import retention as store
 
-type Rest = Callable[[], Awaitable[None]]
-"""Returns when no request waits."""
-
-
-async def _no_rest() -> None:
-    pass
-
 
 class Survey(NamedTuple):
     """What a rule reaches in a whole graph: how many of how many memories, and the first of them."""
@@ -44,7 +37,7 @@ class Survey(NamedTuple):
     first: Sequence[Row]
 
 
-async def survey(graph: Graph, rule: PolicyRule, now: Instant, rest: Rest = _no_rest) -> Survey:
+async def survey(graph: Graph, rule: PolicyRule, now: Instant, rest: Rest = no_rest) -> Survey:
     """Count what the rule reaches, page by page. Raises as `Graph.read`."""
     cut = None
     if rule.keep_newest is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from orchestration.dependencies import Deps
+from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.insertion import apply
 from orchestration.upkeep import importance_prompt, revaluation_draw
 from orchestration.upkeep.revaluation_draw import LOW, THINGS, judgement_id
@@ -32,10 +32,6 @@ type Prepare = Callable[[Correct], Command]
 """Says whose command it is: source and writer."""
 
 
-async def _no_rest() -> None:
-    pass
-
-
 class Drawn(NamedTuple):
     """A drawn memory as it is now, and what the citizen was asked about it before."""
 
@@ -50,7 +46,7 @@ async def draw_memories(
     *,
     seed: str,
     count: int,
-    rest: Callable[[], Awaitable[None]] = _no_rest,
+    rest: Rest = no_rest,
 ) -> list[Drawn]:
     """Draw memories of low or no importance; none for a citizen without a graph.
 
@@ -71,7 +67,7 @@ async def draw_memories(
     return [Drawn(node, asked.get(node.node_id)) for node in nodes]
 
 
-async def _read_low(graph: Graph, now: Instant, seed: str, rest: Callable[[], Awaitable[None]]) -> list[LowMemory]:
+async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[LowMemory]:
     places = await store.count_places(graph)
     begin = revaluation_draw.first_place(seed, places)
     low: list[LowMemory] = []

@@ -7,14 +7,14 @@ journal before they are sent; a page done twice sends the same command ids, so i
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import uuid4
 
 from orchestration import insertion
-from orchestration.dependencies import Deps
+from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.upkeep import due
 from orchestration.upkeep.job import DRY_RUN, Job, JobContext, Page
 from orchestration.writing.atomic import name_command
@@ -37,10 +37,6 @@ logger = logging.getLogger(__name__)
 
 ERRORS_KEPT: Final = 10
 SHOWN_AT_MOST: Final = 50
-
-
-async def _no_rest() -> None:
-    pass
 
 
 class Place(NamedTuple):
@@ -71,7 +67,7 @@ class Watch:
     fence: int
     lost: Callable[[], bool] = lambda: False
     stopped: Callable[[], bool] = lambda: False
-    rest: Callable[[], Awaitable[None]] = _no_rest
+    rest: Rest = no_rest
     on_page: Callable[[RunRecord], None] = lambda _record: None
 
 
@@ -189,7 +185,8 @@ async def _run_page(job: Job, context: JobContext, record: RunRecord) -> RunReco
 
 
 def _after_page(record: RunRecord, page: Page, answers: Sequence[WriteReceipt]) -> RunRecord:
-    refusals = [f"{answer.command} {answer.id}: {'; '.join(answer.faults)}" for answer in _refused(answers)]
+    refused = [answer for answer in answers if answer.status == "refused"]
+    refusals = [f"{answer.command} {answer.id}: {'; '.join(answer.faults)}" for answer in refused]
     return replace(
         record,
         cursor=page.next,
@@ -198,10 +195,6 @@ def _after_page(record: RunRecord, page: Page, answers: Sequence[WriteReceipt]) 
         refused=record.refused + len(refusals),
         errors=(*record.errors, *page.notes, *refusals)[-ERRORS_KEPT:],
     )
-
-
-def _refused(answers: Sequence[WriteReceipt]) -> list[WriteReceipt]:
-    return [answer for answer in answers if answer.status == "refused"]
 
 
 def changed_something(receipt: WriteReceipt, record: RunRecord) -> bool:
@@ -222,16 +215,12 @@ def _complete(command: Command, run_id: str) -> Command:
 
 
 def _changes(commands: Sequence[Command]) -> list[Change]:
-    named = map(name_command, commands)
-    return [
-        Change(nth, each.command_id, command_name(each.command), str(each.record_id), _source_of(each.command))
-        for nth, each in enumerate(named)
-    ]
-
-
-def _source_of(command: Command) -> str | None:
-    source: Source | None = getattr(command, "source", None)
-    return None if source is None else source.value
+    changes: list[Change] = []
+    for nth, named in enumerate(map(name_command, commands)):
+        source: Source | None = getattr(named.command, "source", None)
+        told = None if source is None else source.value
+        changes.append(Change(nth, named.command_id, command_name(named.command), str(named.record_id), told))
+    return changes
 
 
 async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | None:
@@ -254,7 +243,9 @@ async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | No
         page = await job.plan(context, record.cursor)
         if page.next is not None and page.next == record.cursor:
             raise _StuckJob(job.name)
-        shown += [] if len(shown) >= SHOWN_AT_MOST else _in_words(page)
+        if len(shown) < SHOWN_AT_MOST:
+            named = map(name_command, () if page.shown else page.commands)
+            shown += page.shown or [f"{command_name(each.command)} {each.record_id}" for each in named]
         changes = record.changed + len(page.commands) + len(page.beside)
         record = replace(record, cursor=page.next, seen=record.seen + page.seen, changed=changes)
         watch.on_page(record)
@@ -263,12 +254,6 @@ async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | No
         if page.next is None:
             record = replace(record, status="done", ended_at=await deps.connection.now())
     return view(record, place, dry_run=True, shown=tuple(shown[:SHOWN_AT_MOST]))
-
-
-def _in_words(page: Page) -> Sequence[str]:
-    if page.shown:
-        return page.shown
-    return [f"{command_name(command)} {name_command(command).record_id}" for command in page.commands]
 
 
 def view(record: RunRecord, place: Place, *, dry_run: bool = False, shown: tuple[str, ...] = ()) -> Run:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from orchestration import insertion
 from orchestration.upkeep.job import Job, JobContext
 from orchestration.upkeep.runner import Watch
-from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, WriteReceipt
+from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate
 from schemas.memory import GraphKey, Source, graph_fields
 from schemas.temporal import to_datetime
 from substrate.store import reader, runs
@@ -71,13 +71,20 @@ async def _undo_page(changes: list[Change], record: RunRecord, context: JobConte
     stored = await reader.receipts(context.graph, [change.command_id for change in waiting])
     applied = [change for change in waiting if _is_of(record, stored.get(change.command_id))]
     if applied:
-        await runs.write_journal(context.graph, record, page_name(record.id, "undo"), _rows(applied, record.id))
+        # The journal names the commands that take back too, so that history shows whose run they concern.
+        back = [change._replace(command_id=undo_id(change, record.id), command="undo") for change in applied]
+        await runs.write_journal(context.graph, record, page_name(record.id, "undo"), back)
     for change in applied:
         progress.done.add(change.command_id)
         target = Target(context.key, context.citizen_id, progress.versions.get(change.target))
         command = undoing(change, stored[change.command_id], record.id, target)
         [answer] = await insertion.apply([command], context.deps, await context.deps.connection.now())
-        _take_answer(change, answer, progress)
+        if answer.status == "refused":
+            progress.refused.append(f"{change.command} {change.target}: {'; '.join(answer.faults)}")
+            continue
+        progress.undone += not answer.duplicate
+        if answer.version is not None:
+            progress.versions[change.target] = answer.version
 
 
 def _is_of(record: RunRecord, receipt: StoredReceipt | None) -> bool:
@@ -85,24 +92,10 @@ def _is_of(record: RunRecord, receipt: StoredReceipt | None) -> bool:
     return receipt is not None and not receipt.recognised and receipt.created_at >= record.begun_at
 
 
-def _rows(applied: list[Change], run_id: str) -> list[Change]:
-    """The journal of the commands that take back, so that history shows whose run they concern."""
-    return [change._replace(command_id=undo_id(change, run_id), command="undo") for change in applied]
-
-
 def undo_id(change: Change, run_id: str) -> str:
     """The id of the command that takes a change back: the same each time it is sent."""
     digest = blake2b(f"{run_id}\n{change.command_id}".encode(), digest_size=12).hexdigest()
     return f"{run_id}.undo.{digest}"
-
-
-def _take_answer(change: Change, answer: WriteReceipt, progress: _Progress) -> None:
-    if answer.status == "refused":
-        progress.refused.append(f"{change.command} {change.target}: {'; '.join(answer.faults)}")
-        return
-    progress.undone += not answer.duplicate
-    if answer.version is not None:
-        progress.versions[change.target] = answer.version
 
 
 class Target(NamedTuple):

@@ -167,7 +167,8 @@ async def _attempt(
     first = named[0].command
     graph = deps.graph(graph_name(first.graph_key, first.citizen_id))
     together = await _read_together(named, graph, deps, now)
-    stored = await read_stored(_with_parts(named, together), graph, deps, now, all_receipts=retry.retried)
+    parts = [NamedCommand(part.command, name) for name, each in together.items() for part in each.parts]
+    stored = await read_stored([*named, *parts], graph, deps, now, all_receipts=retry.retried)
     if not _is_fresh(named, together, stored):
         return None
     times = WriteTimes(now, max(now, stored.last_change + 1))
@@ -199,14 +200,6 @@ async def _read_together(
     if not may_have_parts or not await deps.graphs.for_reading(graph.name):
         return {}
     return await cascade_reading.read_together(named, graph, now)
-
-
-def _with_parts(named: Sequence[NamedCommand], together: Mapping[str, Together]) -> list[NamedCommand]:
-    """The commands and all their parts, whose records must be read."""
-    parts = [
-        NamedCommand(part.command, command_id) for command_id, each in together.items() for part in each.parts
-    ]
-    return [*named, *parts]
 
 
 def _is_fresh(named: Sequence[NamedCommand], together: Mapping[str, Together], stored: StoredParts) -> bool:

@@ -267,7 +267,7 @@ def _closing_reason(command: ChangeCommand) -> InvalidationReason:
 
 def _portion(command: ChangeCommand, open_records: OpenRecords, now: Instant) -> Period:
     """The stretch of valid time that the command acts on. Raises ValueError when no record holds over it."""
-    if _names_portion(command):
+    if isinstance(command, StretchCommand) and not (command.valid_from is command.valid_to is None):
         until = records.instant(getattr(command, "valid_to", None), END_OF_TIME)
         return bitemporal.named_portion(open_records, Period(addressed_moment(command, now), until))
     moment = addressed_moment(command, now)
@@ -280,10 +280,6 @@ def _portion(command: ChangeCommand, open_records: OpenRecords, now: Instant) ->
     if moment >= open_records[-1].valid.end:
         raise ValueError("effective_at must lie before the end of the record")
     return Period(moment)
-
-
-def _names_portion(command: ChangeCommand) -> bool:
-    return isinstance(command, StretchCommand) and not (command.valid_from is command.valid_to is None)
 
 
 def _corrects_period(command: ChangeCommand) -> bool:

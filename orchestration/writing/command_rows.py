@@ -55,13 +55,9 @@ def identity(command: Command, command_id: str) -> str | None:
     if isinstance(command, Relate):
         return command.id or natural_id(command.source_id, command.relation_type, command.target_id)
     if isinstance(command, Remember):
-        return command.id or _memory_id(command_id)
+        # An id that is made depends on the command alone: a repeat gives the same.
+        return command.id or f"m_{blake2b(command_id.encode(), digest_size=10).hexdigest()}"
     return command.id if isinstance(command, ChangeCommand) else None
-
-
-def _memory_id(command_id: str) -> str:
-    """The id of a memory whose command names none. It depends on the command alone: a repeat gives the same id."""
-    return f"m_{blake2b(command_id.encode(), digest_size=10).hexdigest()}"
 
 
 def new_row(command: Remember | Relate, command_id: str, now: Instant) -> dict[str, Any]:
@@ -77,7 +73,8 @@ def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant)
     fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id", "collective"})
     first_record = _first_record(command, now)
     emotions = command.emotion_vector
-    assumed = ",".join(name for name in _assumable(command) if name not in command.model_fields_set)
+    assumable = _ASSUMED if "name" in command.model_fields_set else (*_ASSUMED_NAME, *_ASSUMED)
+    assumed = ",".join(name for name in assumable if name not in command.model_fields_set)
     return {
         **rows.memory_properties({**fields, "shared_from": command.copy_of}),
         **records.search_properties(fields, emotions),
@@ -90,10 +87,6 @@ def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant)
         "tag_names": records.tag_names(command.tags, command.buckets),
         "emotion": emotion_trace(emotions, f"{memory_id} 1"),
     }
-
-
-def _assumable(command: Remember) -> tuple[str, ...]:
-    return _ASSUMED if "name" in command.model_fields_set else (*_ASSUMED_NAME, *_ASSUMED)
 
 
 def link_row(command: Relate, link_id: str, command_id: str, now: Instant) -> dict[str, Any]:

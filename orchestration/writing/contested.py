@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from orchestration.dependencies import Deps
 from orchestration.writing.copies import origin_of
 from orchestration.writing.records import search_properties
 from schemas.errors import InvalidRequest, NotFound
-from schemas.memory import Contest, GraphKey, Level, graph_fields
+from schemas.memory import GraphKey, Level, graph_fields
 from schemas.mind.sharing import Agreement, Contested, ContestedPage, ContestedQuery
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope
@@ -33,7 +33,8 @@ async def list_contested(query: ContestedQuery, deps: Deps, now: Instant) -> Con
         for place, shown in await _shown(rows, graph, key, now):
             if len(found) == query.limit:
                 return ContestedPage(memories=tuple(found), next=encode_cursor(last))
-            if _is_asked(shown, query):
+            is_by = query.by is None or any(contest.by == query.by for contest in shown.contested)
+            if is_by and query.author in (None, shown.author):
                 found.append(shown)
             last = place
     return ContestedPage(memories=tuple(found))
@@ -50,11 +51,6 @@ async def _shown(
         for row in rows
         if (held := contests.get(row.id))
     ]
-
-
-def _is_asked(shown: Contested, query: ContestedQuery) -> bool:
-    is_by = query.by is None or any(contest.by == query.by for contest in shown.contested)
-    return is_by and query.author in (None, shown.author)
 
 
 def agreement(holders: Collection[str], contesters: Collection[str]) -> float | None:
@@ -82,7 +78,8 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
         raise NotFound(f"there is no memory {memory_id} in {key} now")
     same = await _with_its_words(record(found.row), graph, now)
     contests = await sharing.read_contests(graph, [each.id for each in same], scope)
-    contesters = _contesters(contests)
+    said = {contest.by for held in contests.values() for contest in held}
+    contesters = {by for by in said if by is not None}
     holders = {str(author) for each in same if (author := each.content.get("author"))}
     sharers = {str(each.content.get("author")) for each in same if origin_of(each) is not None}
     return Agreement(
@@ -93,11 +90,6 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
         contested_by=tuple(sorted(contesters)),
         shared_by=tuple(sorted(sharers)),
     )
-
-
-def _contesters(contests: Mapping[str, tuple[Contest, ...]]) -> set[str]:
-    said = {contest.by for held in contests.values() for contest in held}
-    return {by for by in said if by is not None}
 
 
 async def _with_its_words(memory: Record, graph: Graph, now: Instant) -> list[Record]:

@@ -45,7 +45,11 @@ def mend(context: WriteContext) -> Mended:
     found = _Findings()
     if is_nothing(context.description):
         found.faults.append("description: says nothing; tell what happened")
-    _drop_nothing(context, found)
+    for name in ("action", "rule", "goal"):
+        value = getattr(context, name)
+        if value is not None and is_nothing(value):
+            found.changes[name] = None
+            found.warnings.append(f"{name}: {value!r} says nothing and was left out")
     _mend_graph(context, found)
     felt = _mend_emotion(context, found)
     told_result = _mend_result(context, found)
@@ -65,14 +69,6 @@ def mend(context: WriteContext) -> Mended:
 def is_nothing(text: str | None) -> bool:
     """True for no text, a blank one, and the words that programs write for nothing."""
     return (text or "").strip().lower() in NOTHING
-
-
-def _drop_nothing(context: WriteContext, found: _Findings) -> None:
-    for name in ("action", "rule", "goal"):
-        value = getattr(context, name)
-        if value is not None and is_nothing(value):
-            found.changes[name] = None
-            found.warnings.append(f"{name}: {value!r} says nothing and was left out")
 
 
 def _mend_graph(context: WriteContext, found: _Findings) -> None:

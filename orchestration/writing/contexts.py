@@ -87,7 +87,10 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
     Raises InvalidRequest for what cannot be mended, NotFound for a node's id or a prediction that is not there,
     Conflict for a `command_id` with another content and for a prediction that was answered before.
     """
-    sent = _prepare(request, deps, now, writer)
+    mended = mend(request)
+    command_id = request.command_id or uuid4().hex
+    command = memory_command(mended, command_id).with_writer(writer)
+    sent = _Sent(mended, command, command_id, deps.graph(graph_name(Level.N1, request.citizen_id)), now)
     exists = await deps.graphs.for_reading(sent.graph.name)
     if exists:
         before = await _written_before(sent)
@@ -100,17 +103,12 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
             return same
     built = await _build(sent, deps)
     answer = await _apply(sent, built, deps)
-    if answer is None:
-        return await _written_meanwhile(sent)
+    if answer is None:  # another sending of this command wrote it just now
+        before = await _written_before(sent)
+        if before is None:
+            raise Conflict("the same context is being written", remedy="Send it again in a moment.")
+        return before
     return await _finish(sent, built, answer)
-
-
-def _prepare(request: WriteContext, deps: Deps, now: Instant, writer: Writer) -> _Sent:
-    mended = mend(request)
-    command_id = request.command_id or uuid4().hex
-    command = memory_command(mended, command_id).with_writer(writer)
-    graph = deps.graph(graph_name(Level.N1, request.citizen_id))
-    return _Sent(mended, command, command_id, graph, now)
 
 
 async def _written_before(sent: _Sent) -> ContextReceipt | None:
@@ -121,14 +119,6 @@ async def _written_before(sent: _Sent) -> ContextReceipt | None:
     if note.digest != sent.digest():
         raise Conflict(OTHER_CONTENT, remedy="Give the other context a command_id of its own.")
     return _shown_again(sent, note)
-
-
-async def _written_meanwhile(sent: _Sent) -> ContextReceipt:
-    """The receipt of the context that another sending of this command wrote just now."""
-    before = await _written_before(sent)
-    if before is not None:
-        return before
-    raise Conflict("the same context is being written", remedy="Send it again in a moment.")
 
 
 async def _check_prediction(sent: _Sent, *, exists: bool) -> None:
@@ -159,7 +149,8 @@ async def _same_episode(sent: _Sent) -> ContextReceipt | None:
     ]
     for note in await store.read_notes(sent.graph, near) if near else ():
         receipt = _shown_again(sent, note)
-        if _is_same(sent.context, receipt):
+        same_result = sent.context.result in (None, receipt.result)
+        if same_result and sent.context.emotion in (None, receipt.emotion):
             warning = (
                 f"recognised: context {note.memory_id} has these words within the hour; restate writes it anyway"
             )
@@ -171,11 +162,6 @@ def _shown_again(sent: _Sent, note: ContextNote) -> ContextReceipt:
     """The receipt of a context that was written before; an import may have given its citizen another name."""
     receipt = {**note.receipt, "citizen_id": sent.context.citizen_id, "duplicate": True}
     return ContextReceipt(**receipt)
-
-
-def _is_same(context: WriteContext, written: ContextReceipt) -> bool:
-    """True when a context of the same words does not tell another result or feeling than the written one."""
-    return context.result in (None, written.result) and context.emotion in (None, written.emotion)
 
 
 async def _build(sent: _Sent, deps: Deps) -> _Built:

@@ -59,24 +59,19 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     except NotFound:
         if not erased or not isinstance(command, EraseMemory):
             raise
-        report = _of_copies_alone(command, now)
+        report = ErasureReport(
+            command_id=command.command_id or uuid4().hex,
+            erased="memory",
+            erased_at=to_datetime(now),
+            level=command.level,
+            collective=command.collective,
+            log_rewritten=True,
+            notes=("the original was erased before; its copies are erased now",),
+        )
     named = [
         ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in erased) for copy in found[:MOST_NAMED]
     ]
     return report.model_copy(update={"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED)})
-
-
-def _of_copies_alone(command: EraseMemory, now: Instant) -> ErasureReport:
-    """The report on an original that was erased before its copies."""
-    return ErasureReport(
-        command_id=command.command_id or uuid4().hex,
-        erased="memory",
-        erased_at=to_datetime(now),
-        level=command.level,
-        collective=command.collective,
-        log_rewritten=True,
-        notes=("the original was erased before; its copies are erased now",),
-    )
 
 
 def _eraser(command: EraseMemory | EraseEpisode | EraseCitizen) -> Writer:

@@ -135,7 +135,10 @@ class Simulation:
             if command_id in self._stored.receipts:
                 return receipts.repeat_receipt(command, self._stored.receipts[command_id])
             if command_id in self._planned:
-                return _sent_again(command, self._planned[command_id])
+                planned = self._planned[command_id]
+                if planned.receipt_row["fingerprint"] != records.fingerprint(command):
+                    raise Refusal("conflict", receipts.OTHER_CONTENT)
+                return planned._replace(duplicate=True)
             outcome = self._simulate_whole(named, together)
         except Refusal as refusal:
             return named.refuse(refusal)
@@ -174,7 +177,9 @@ class Simulation:
             repeated = self._still_repeated(self._stored.repeated.get(named.command_id))
             if isinstance(command, Remember) and repeated is not None:
                 return self._recognise(named, command, repeated)
-            _check_trust_again(command, chain)
+            if chain.carried is not None:  # a retracted identity is written again
+                changes.check_trust(command, [chain.carried])
+                changes.check_trust_in_closers(command, [chain.carried])
             return self._plan(named, chain.begin(row, named.command_id, self.times.known_from))
         receipt = command_rows.build_receipt(command, row, outcome)
         first = chain.begun_by(row["fingerprint"], valid)
@@ -259,22 +264,9 @@ def writes_to_link(command: Command) -> bool:
     return isinstance(command, Relate)
 
 
-def _sent_again(command: Command, planned: PlannedWrite) -> PlannedWrite:
-    if planned.receipt_row["fingerprint"] != records.fingerprint(command):
-        raise Refusal("conflict", receipts.OTHER_CONTENT)
-    return planned._replace(duplicate=True)
-
-
 def plan_at(named: NamedCommand, record: Record, at: Instant, *, duplicate: bool = False) -> PlannedWrite:
     row = receipts.receipt_row(named.command, named.command_id, record)
     return PlannedWrite({**row, "created_at": at}, duplicate=duplicate)
-
-
-def _check_trust_again(command: Remember | Relate, chain: VersionChain) -> None:
-    """Raises Refusal when the command writes a retracted identity again and its source may not change it."""
-    if chain.carried is not None:
-        changes.check_trust(command, [chain.carried])
-        changes.check_trust_in_closers(command, [chain.carried])
 
 
 def expected_state(chains: Sequence[VersionChain]) -> ExpectedState:

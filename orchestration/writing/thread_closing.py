@@ -62,8 +62,10 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
     for solution in sorted(told, key=lambda memory: int(memory.row["valid_at"])):
         text = text_of(solution.row)
         is_own = solution.command.level is Level.N1
-        may_end = is_own and tells_end(text, solution.appraisal)
-        memories = await _open_before(solution, graph) if may_end else {}
+        if not is_own or not tells_end(text, solution.appraisal):
+            continue
+        found = await read_open_threads(graph, _later_text(solution))
+        memories = {memory.id: memory for memory in found if memory.id != solution.row["id"]}
         if not memories:
             continue
         weights = await _word_weights(text, graph)
@@ -74,18 +76,21 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
 
 async def _close(solution: Told, opened: OpenMemory, graph: Graph, deps: Deps, *, now: Instant) -> bool:
     """Close one thread; False when that is refused."""
-    receipts = await atomic.apply(_closing(solution, opened), deps, now)
+    resolve = Resolve(
+        id=opened.id,
+        effective_at=to_datetime(solution.row["valid_at"]),
+        resolution_state=ResolutionState.RESOLVED,
+        **_writer_fields(solution),
+    )
+    # The state comes first, so that the link inherits what is resolved.
+    closing = [_made(resolve, solution), _link(solution, opened.id, RESOLVED_BY, goal=HOW)]
+    receipts = await atomic.apply(closing, deps, now)
     if any(receipt.status != "stored" for receipt in receipts):
         return False
     steps = await read_steps(graph, opened, _later_text(solution), far=1.0 - ALIKE, limit=MAX_STEPS)
     links = [_link(solution, step, LED_TO, goal=HOW) for step in steps]
     await atomic.apply(links, deps, now)
     return True
-
-
-async def _open_before(solution: Told, graph: Graph) -> dict[str, OpenMemory]:
-    memories = await read_open_threads(graph, _later_text(solution))
-    return {memory.id: memory for memory in memories if memory.id != solution.row["id"]}
 
 
 def _later_text(solution: Told) -> LaterText:
@@ -104,17 +109,6 @@ async def _word_weights(text: str, graph: Graph) -> dict[str, float]:
 def _thread(memory: OpenMemory) -> OpenThread:
     likeness = 0.0 if memory.distance is None else 1.0 - memory.distance
     return OpenThread(memory.id, memory.description or memory.name, likeness)
-
-
-def _closing(solution: Told, opened: OpenMemory) -> list[Command]:
-    """The commands that close a thread: its state first, so that the link inherits what is resolved."""
-    resolve = Resolve(
-        id=opened.id,
-        effective_at=to_datetime(solution.row["valid_at"]),
-        resolution_state=ResolutionState.RESOLVED,
-        **_writer_fields(solution),
-    )
-    return [_made(resolve, solution), _link(solution, opened.id, RESOLVED_BY, goal=HOW)]
 
 
 def _link(solution: Told, source_id: str, relation_type: str, *, goal: str) -> Command:
