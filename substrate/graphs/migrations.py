@@ -124,15 +124,6 @@ DROP_VECTORS: Final = tuple(
 """The engine builds an index with two columns anew when one is dropped; the second drop ends that at once."""
 
 
-def _index_passages(dimension: int) -> Query:
-    return Query(
-        "vector_passagetrace_embedding",
-        "CREATE VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding) OPTIONS "
-        f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
-        "M: 16, efConstruction: 200, efRuntime: 100}",
-    )
-
-
 class CreateIndex(NamedTuple):
     query: Query
 
@@ -274,7 +265,15 @@ async def _index_passages_in_use(graph: Graph) -> None:
     [[_, _, dimension, _, generation, *_]] = await graph.read(READ_STAMP)
     if dimension:
         graph.connection.vectors.use(graph.name, generation=generation)
-        await indexes.create_index(graph, _index_passages(dimension))
+        await indexes.create_index(
+            graph,
+            Query(
+                "vector_passagetrace_embedding",
+                "CREATE VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding) OPTIONS "
+                f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
+                "M: 16, efConstruction: 200, efRuntime: 100}",
+            ),
+        )
 
 
 async def _move_vectors(graph: Graph) -> None:

@@ -86,14 +86,10 @@ async def finish(graph: Graph, moving: Moving) -> None:
     What the engine does not answer in time is left to the sweep: the commands are stored.
     """
     with suppress(Unavailable):
-        await _unmark_past(graph, moving)
-
-
-async def _unmark_past(graph: Graph, moving: Moving) -> None:
-    if moving.marks:
-        present = {join_name(*name) for name in await _present(graph, moving.ids)}
-        left = {name: mark for name, mark in moving.marks.items() if name not in present}
-        await likeness.unmark(graph.connection, graph.name, left)
+        if moving.marks:
+            present = {join_name(*name) for name in await _present(graph, moving.ids)}
+            left = {name: mark for name, mark in moving.marks.items() if name not in present}
+            await likeness.unmark(graph.connection, graph.name, left)
 
 
 async def _present(graph: Graph, ids: Iterable[str]) -> Names:
