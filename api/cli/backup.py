@@ -13,7 +13,6 @@ from rich.text import Text
 from api.cli import formatting, support
 from api.runtime import recovery
 from api.runtime.backup import ALL_KEYS, Restored, refuse_server, restore_backup
-from api.runtime.recovery import Recovered
 from api.runtime.runtime import open_store
 from orchestration.transfer.backup import back_up
 from schemas.errors import InvalidRequest
@@ -138,7 +137,11 @@ def recover(
         show_keys(restored, console)
         _show_aside(aside, console)
     elif cut or accept:
-        _show_recovered(support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store)), console)
+        recovered = support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store))
+        memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in recovered.graphs.values())
+        loaded = f"{count_of(len(recovered.graphs), 'graph')}, {count_of(memories, 'memory')}"
+        console.print(Text(f"It loads: {loaded}."), soft_wrap=True)
+        _show_aside(recovered.aside, console)
     else:
         _show_damage(settings, console)
 
@@ -191,13 +194,6 @@ def _list_backups(settings: Settings) -> list[str]:
 
 def _format_moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "at an unknown time"
-
-
-def _show_recovered(recovered: Recovered, console: Console) -> None:
-    memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in recovered.graphs.values())
-    loaded = f"{count_of(len(recovered.graphs), 'graph')}, {count_of(memories, 'memory')}"
-    console.print(Text(f"It loads: {loaded}."), soft_wrap=True)
-    _show_aside(recovered.aside, console)
 
 
 def _show_aside(aside: Path, console: Console) -> None:

@@ -201,8 +201,9 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         once = ExactlyOnceWrite(graph, query, parameters, again=again, vectors=vectors)
         try:
             reply = await _send(once, part)
-            found = {outcome.id: outcome for outcome in (_outcome(row[:-_MOVED_COLUMNS]) for row in reply)}
-            outcomes = [found[row["id"]] for row in part.rows]  # the engine may return them in another order
+            answered = [_outcome(row[:-_MOVED_COLUMNS]) for row in reply]
+            by_id = {outcome.id: outcome for outcome in answered}
+            outcomes = [by_id[row["id"]] for row in part.rows]  # the engine may return them in another order
         finally:
             again = once.again
         if not again:
