@@ -20,7 +20,7 @@ from schemas.keys import KeyInfo
 from schemas.settings import Settings, StoreSettings
 from schemas.upkeep.backup import Manifest
 from substrate.backup import files
-from substrate.engine.repair import DamageReport, LogCut
+from substrate.engine.repair import LogCut
 from substrate.store.revoked_keys import read_revoked_keys
 from substrate.text import count_of
 
@@ -157,21 +157,19 @@ def _show_damage(settings: Settings, console: Console) -> None:
                 f"damaged: {damage.description}; it was last seen intact {_format_moment(damage.latest.at)}", "red"
             )
         )
-    lines = [*_list_ways(finding), *_list_backups(settings)]
+    lines = []
+    if finding.cut is not None:
+        lines.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
+    if finding.readable:
+        lines.append(
+            "substrate recover --accept         the log can be read to its end: what differs stays as it is"
+        )
+    for path, manifest in files.noted_backups(recovery.data_directory(settings.store)):
+        when = f"{manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
+        lines.append(f"substrate recover --from {path}   goes back to {when}")
     for line in lines or ["Nothing here can recover it: restore a backup that you have elsewhere."]:
         console.print(Text(line), soft_wrap=True)
     raise typer.Exit(EXIT_DAMAGED)
-
-
-def _list_ways(finding: DamageReport) -> list[str]:
-    ways = []
-    if finding.cut is not None:
-        ways.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
-    if finding.readable:
-        ways.append(
-            "substrate recover --accept         the log can be read to its end: what differs stays as it is"
-        )
-    return ways
 
 
 def _describe_cut(cut: LogCut) -> str:
@@ -182,14 +180,6 @@ def _describe_cut(cut: LogCut) -> str:
         else "everything after that is lost"
     )
     return f"keeps what was written until {_format_moment(cut.until)} ({cut.keep_bytes:,} bytes); {lost}"
-
-
-def _list_backups(settings: Settings) -> list[str]:
-    known = files.noted_backups(recovery.data_directory(settings.store))
-    return [
-        f"substrate recover --from {path}   goes back to {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
-        for path, manifest in known
-    ]
 
 
 def _format_moment(at: float) -> str:

@@ -246,7 +246,9 @@ async def migrate(graph: Graph, version: int) -> None:
 
 async def _run(graph: Graph, step: Step) -> None:
     if isinstance(step, ChangeRecords):
-        await _change_records(graph, step.query)
+        after = -1
+        while rows := await graph.write(step.query, after=after, rows=ROWS, open=END_OF_TIME):
+            after = rows[0][0]
         return
     if isinstance(step, MoveVectors):
         await _move_vectors(graph)
@@ -287,9 +289,3 @@ async def _move_vectors(graph: Graph) -> None:
             await indexes.drop_index(graph, query)
         await indexes.wait_operational(graph)
     await graph.write(SET_SETS)
-
-
-async def _change_records(graph: Graph, query: Query) -> None:
-    after = -1
-    while rows := await graph.write(query, after=after, rows=ROWS, open=END_OF_TIME):
-        after = rows[0][0]

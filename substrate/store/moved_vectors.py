@@ -59,7 +59,11 @@ async def prepare(graph: Graph, expected: ExpectedState, changed: TransactionRow
     opened = likeness.vectors_of([*changed.new, *changed.carried])
     vectors = [*opened, *likeness.vectors_of(changed.past, is_open=False)]
     rewritten = [row["id"] for row in changed.carried if row["embedding"] is not None]
-    returning = _returning(expected, changed)
+    # Returning are memories whose content is that of an earlier version again; each is named with that version.
+    carried = {memory_id: version for memory_id, version, _ in expected.memories}
+    earlier = {row["id"]: row["of"] for row in changed.carried if row["embedding"] is None}
+    moved = [memory_id for memory_id, of in earlier.items() if of != carried.get(memory_id)]
+    returning = [{"id": name, "of": earlier.get(name, 0)} for name in dict.fromkeys([*changed.restored, *moved])]
     ids = [*rewritten, *(row["id"] for row in returning), *changed.withdrawn]
     if not ids:
         return Moving(vectors=vectors)
@@ -69,15 +73,6 @@ async def prepare(graph: Graph, expected: ExpectedState, changed: TransactionRow
         again = {(str(row[0]), str(row[1])) for row in rows} - before
         vectors += [Vector(*name, ()) for name in sorted(again)]
     return Moving(ids, await likeness.marks(graph.connection, graph.name, before), vectors)
-
-
-def _returning(expected: ExpectedState, changed: TransactionRows) -> list[dict[str, Any]]:
-    """The memories whose content is that of an earlier version again, with that version."""
-    carried = {memory_id: version for memory_id, version, _ in expected.memories}
-    earlier = {row["id"]: row["of"] for row in changed.carried if row["embedding"] is None}
-    again = [memory_id for memory_id, of in earlier.items() if of != carried.get(memory_id)]
-    ids = dict.fromkeys([*changed.restored, *again])
-    return [{"id": memory_id, "of": earlier.get(memory_id, 0)} for memory_id in ids]
 
 
 async def finish(graph: Graph, moving: Moving) -> None:
