@@ -120,6 +120,5 @@ def _describe(policy: Policy) -> str:
     kept = [f"{rule.keep_days:g} days since {rule.age}"] if rule.keep_days is not None else []
     kept += [f"the {rule.keep_newest:,} newest"] if rule.keep_newest is not None else []
     kept += ["what is not resolved"] if rule.keep_until_resolved else []
-    return (
-        f"{formatting.to_line(policy.name)}: {' '.join((*about, 'keep', ' or '.join(kept)))}; else {rule.action}"
-    )
+    words = " ".join((*about, "keep", " or ".join(kept)))
+    return f"{formatting.to_line(policy.name)}: {words}; else {rule.action}"

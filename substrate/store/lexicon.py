@@ -279,6 +279,5 @@ def _read_answer(rows: Sequence[Row]) -> _Answer:
 
 def _named(row: Row) -> NamedMemory:
     _, memory_id, _, name, aliases, node_type, unset, _ = row
-    return NamedMemory(
-        memory_id, name, (tuple(orjson.loads(aliases)) if aliases else ()), node_type, made=is_made(unset)
-    )
+    others = tuple(orjson.loads(aliases)) if aliases else ()
+    return NamedMemory(memory_id, name, others, node_type, made=is_made(unset))
