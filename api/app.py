@@ -62,9 +62,7 @@ from api.security.rate_limits import RateLimits
 from api.telemetry.metrics import query_in_flight
 from api.version import installed_version
 from schemas.errors import SubstrateError
-from schemas.keys import NewKey
 from schemas.settings import ServerSettings, Settings
-from substrate.connection.pool import Connection
 
 if TYPE_CHECKING:
     from api.telemetry.traces import Traces
@@ -193,7 +191,12 @@ async def _open_keyring(runtime: Runtime, show_key: ShowKey | None) -> AsyncIter
     if show_key is not None and auth.admin_key is None and not auth.open:
         first = await create_first_key(connection, await connection.now())
         if first is not None:
-            await _show_first_key(first, show_key, connection)
+            # Show the key. If that fails, delete it again, so that the next start makes another.
+            try:
+                await asyncio.to_thread(show_key, first)
+            except SubstrateError:
+                await delete_first_key(connection)
+                raise
     tokens = make_token_reader(auth)
     admin_key = None if auth.admin_key is None else auth.admin_key.get_secret_value()
     keyring = Keyring(connection, admin_key, tokens)
@@ -205,15 +208,6 @@ async def _open_keyring(runtime: Runtime, show_key: ShowKey | None) -> AsyncIter
         await keyring.close()
         if tokens is not None:
             await tokens.close()
-
-
-async def _show_first_key(first: NewKey, show_key: ShowKey, connection: Connection) -> None:
-    """Show the key. If that fails, delete it again, so that the next start makes another."""
-    try:
-        await asyncio.to_thread(show_key, first)
-    except SubstrateError:
-        await delete_first_key(connection)
-        raise
 
 
 def _make_traces(server: ServerSettings) -> Traces | None:

@@ -258,16 +258,6 @@ def _field_names(kind: type[Request]) -> FieldNames:
     return FieldNames.of(kind.model_fields.keys(), kind.other_names)
 
 
-def _describe_aliases(schema: JsonSchemaValue, names: FieldNames) -> None:
-    """Name in the schema of each field, in place, its other name."""
-    for alias, name in names.aliases.items():
-        field = schema["properties"][name]
-        if "x-alias" not in field:
-            words = f"Also `{alias}`."
-            field["description"] = f"{field['description']} {words}" if "description" in field else words
-            field["x-alias"] = alias
-
-
 class Request(Frozen):
     """Input from outside: unknown fields are refused, times without a zone are taken as UTC.
 
@@ -315,7 +305,13 @@ class Request(Frozen):
     ) -> JsonSchemaValue:
         described = handler(schema)
         if cls.other_names is ALIASES:
-            _describe_aliases(handler.resolve_ref_schema(described), _field_names(cls))
+            fields = handler.resolve_ref_schema(described)["properties"]
+            for alias, name in _field_names(cls).aliases.items():
+                field = fields[name]
+                if "x-alias" not in field:
+                    words = f"Also `{alias}`."
+                    field["description"] = f"{field['description']} {words}" if "description" in field else words
+                    field["x-alias"] = alias
         return described
 
     @model_validator(mode="after")

@@ -182,11 +182,11 @@ def rewrite(open_records: OpenRecords, portion: Period, revise: Revise, context:
         opened += _split_record(record, content, portion, context)
     closed = tuple(close(record, context.at, context.closed_reason) for record, _ in touched)
     numbered = enumerate(opened, start=context.last_version + 1)
-    return Change(context.at, closed, tuple(_with_version(piece, version) for version, piece in numbered))
-
-
-def _with_version(opened: OpenedRecord, version: int) -> OpenedRecord:
-    return replace(opened, record=replace(opened.record, version=version))
+    return Change(
+        context.at,
+        closed,
+        tuple(replace(piece, record=replace(piece.record, version=version)) for version, piece in numbered),
+    )
 
 
 def _split_record(

@@ -28,21 +28,18 @@ class ExternalSorter:
         self._buffer.append((key, line))
         self._size += len(key) + len(line) + 200
         if self._size > self._run_bytes:
-            self._write_run()
+            run = tempfile.TemporaryFile(prefix="substrate-")  # noqa: SIM115  (closed by `close`)
+            self._runs.append(run)
+            self._buffer.sort()
+            for sorted_key, sorted_line in self._buffer:
+                run.write(_SIZES.pack(len(sorted_key), len(sorted_line)) + sorted_key + sorted_line)
+            self._buffer, self._size = [], 0
 
     def lines(self) -> Iterator[bytes]:
         self._buffer.sort()
         runs = list(map(_entries, self._runs))
         for _, line in heapq.merge(self._buffer, *runs):
             yield line
-
-    def _write_run(self) -> None:
-        run = tempfile.TemporaryFile(prefix="substrate-")  # noqa: SIM115  (closed by `close`)
-        self._runs.append(run)
-        self._buffer.sort()
-        for key, line in self._buffer:
-            run.write(_SIZES.pack(len(key), len(line)) + key + line)
-        self._buffer, self._size = [], 0
 
     def close(self) -> None:
         """Close the files; that deletes them, because they have no name."""

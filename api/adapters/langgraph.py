@@ -31,7 +31,7 @@ from api.adapters.fitting import fit_query
 from api.client import Substrate
 from api.client.fields import MemoryListFields
 from schemas.commands import WriteReceipt
-from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, errors_by_slug
+from schemas.errors import Conflict, InvalidRequest, NotFound, errors_by_slug
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST
 from schemas.stream import LEVEL_NAMES
@@ -149,7 +149,8 @@ class SubstrateStore(BaseStore):
         ]
         for receipt in refused:
             if receipt.problem not in _CHANGED_MEANWHILE and not _is_retracted(receipt):
-                raise _refusal_error(receipt)
+                kind = errors_by_slug().get(receipt.problem or "", InvalidRequest)
+                raise kind("; ".join(receipt.faults), faults=receipt.faults)
         return not refused
 
     def _send(self, commands: Sequence[Mapping[str, Any]], *, atomic: bool) -> tuple[WriteReceipt, ...]:
@@ -231,9 +232,3 @@ class SubstrateStore(BaseStore):
 def _is_retracted(receipt: WriteReceipt) -> bool:
     """True when another writer retracted the item, so that it has no valid record now."""
     return receipt.problem == "invalid-request" and any(NOTHING_HOLDS in fault for fault in receipt.faults)
-
-
-def _refusal_error(receipt: WriteReceipt) -> SubstrateError:
-    """The error for a command that was refused."""
-    kind = errors_by_slug().get(receipt.problem or "", InvalidRequest)
-    return kind("; ".join(receipt.faults), faults=receipt.faults)

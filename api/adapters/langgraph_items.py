@@ -75,7 +75,9 @@ def item_to_store(op: PutOp, fields: Sequence[str] | None) -> StoredItem:
     if text != whole:
         extra["value"] = orjson.loads(whole)
     if op.ttl is not None:
-        extra["ttl_minutes"] = _check_ttl(op.ttl)
+        if not math.isfinite(op.ttl) or op.ttl <= 0:
+            raise InvalidRequest(f"ttl: {op.ttl} is no time to live; give minutes above zero, or None for no end")
+        extra["ttl_minutes"] = op.ttl
     return StoredItem(
         memory_id(namespace, op.key),
         {
@@ -100,12 +102,6 @@ def _indexed_text(op: PutOp, fields: Sequence[str] | None, whole: str) -> str:
         remove_control_characters(text).strip() for path in paths for text in get_text_at_path(op.value, path)
     ]
     return "\n".join(text for text in texts if text)[:MAX_LONG_TEXT]
-
-
-def _check_ttl(minutes: float) -> float:
-    if not math.isfinite(minutes) or minutes <= 0:
-        raise InvalidRequest(f"ttl: {minutes} is no time to live; give minutes above zero, or None for no end")
-    return minutes
 
 
 def _json(value: Any) -> bytes:

@@ -24,7 +24,14 @@ class HttpRulesMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        normalized = {**scope, "headers": _normalize_headers(scope["headers"])}
+        accepts_gzip = _accepts_gzip(Headers(raw=scope["headers"]).get("accept-encoding", ""))
+        headers = [
+            (name, _GZIP_TAG.sub(b'"', value) if name in _CONDITIONS else value)
+            for name, value in scope["headers"]
+            if name != b"accept-encoding"
+        ]
+        headers.append((b"accept-encoding", b"gzip" if accepts_gzip else b"identity"))
+        normalized = {**scope, "headers": headers}
         sender = _EtagSender(send, gzip_tag=any(_is_gzip_tag(header) for header in scope["headers"]))
         if scope["method"] == "HEAD":
             await self.app({**normalized, "method": "GET"}, receive, _HeadSender(sender))
@@ -62,17 +69,6 @@ class _HeadSender:
         self._started = True
         await self._send(message)
         await self._send({"type": "http.response.body", "body": b""})
-
-
-def _normalize_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Remove `-gzip` from the ETags, and reduce the accepted encodings to `gzip` or `identity`."""
-    accepts_gzip = _accepts_gzip(Headers(raw=headers).get("accept-encoding", ""))
-    normalized = [
-        (name, _GZIP_TAG.sub(b'"', value) if name in _CONDITIONS else value)
-        for name, value in headers
-        if name != b"accept-encoding"
-    ]
-    return [*normalized, (b"accept-encoding", b"gzip" if accepts_gzip else b"identity")]
 
 
 def _is_gzip_tag(header: tuple[bytes, bytes]) -> bool:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, stream_text, support
 from orchestration.intending import intend
-from schemas.mind.appetite import Appetite, Decision, IntendRequest
+from schemas.mind.appetite import Decision, IntendRequest
 from schemas.responses import Intended
 
 OPTIONS: Final = {
@@ -66,7 +66,18 @@ def appetite(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def _show(answer: Intended, console: Console, *, most: int | None) -> None:
-    _show_readings(answer.appetite, console)
+    for reading in answer.appetite.readings:
+        bar = "█" * round(BAR * reading.amount)
+        line = Text(f"{reading.name:<19}{reading.amount:.2f} ")
+        line.append(f"{bar:<{BAR}} ", "cyan").append(formatting.to_line(reading.reason))
+        console.print(line, soft_wrap=True)
+    contexts = ", ".join(map(formatting.to_line, answer.appetite.active_contexts)) or "none"
+    feelings = ", ".join(answer.appetite.dominant_emotions) or "none"
+    console.print(Text(f"active contexts: {contexts}", "bright_black"), soft_wrap=True)
+    pressure = f"{answer.appetite.reality_pressure:.2f} ({answer.appetite.pressure_from})"
+    console.print(Text(f"dominant emotions: {feelings}; reality pressure: {pressure}", "bright_black"))
+    for note in answer.appetite.notes:
+        console.print(Text(formatting.to_line(note), "yellow"), soft_wrap=True)
     _show_decision(answer.decision, console)
     if answer.stream is not None:
         console.print()
@@ -74,21 +85,6 @@ def _show(answer: Intended, console: Console, *, most: int | None) -> None:
         question = asked.query_text if asked is not None else str(answer.decision.reading)
         scope = "as intended by its appetite"
         stream_text.show_within(most, answer.stream, console, question=formatting.to_line(question), scope=scope)
-
-
-def _show_readings(appetite: Appetite, console: Console) -> None:
-    for reading in appetite.readings:
-        bar = "█" * round(BAR * reading.amount)
-        line = Text(f"{reading.name:<19}{reading.amount:.2f} ")
-        line.append(f"{bar:<{BAR}} ", "cyan").append(formatting.to_line(reading.reason))
-        console.print(line, soft_wrap=True)
-    contexts = ", ".join(map(formatting.to_line, appetite.active_contexts)) or "none"
-    feelings = ", ".join(appetite.dominant_emotions) or "none"
-    console.print(Text(f"active contexts: {contexts}", "bright_black"), soft_wrap=True)
-    pressure = f"{appetite.reality_pressure:.2f} ({appetite.pressure_from})"
-    console.print(Text(f"dominant emotions: {feelings}; reality pressure: {pressure}", "bright_black"))
-    for note in appetite.notes:
-        console.print(Text(formatting.to_line(note), "yellow"), soft_wrap=True)
 
 
 def _show_decision(decision: Decision, console: Console) -> None:

@@ -13,7 +13,6 @@ from rich.text import Text
 from api.cli import formatting, support
 from api.runtime import recovery
 from api.runtime.backup import ALL_KEYS, Restored, refuse_server, restore_backup
-from api.runtime.recovery import Recovered
 from api.runtime.runtime import open_store
 from orchestration.transfer.backup import back_up
 from schemas.errors import InvalidRequest
@@ -21,7 +20,7 @@ from schemas.keys import KeyInfo
 from schemas.settings import Settings, StoreSettings
 from schemas.upkeep.backup import Manifest
 from substrate.backup import files
-from substrate.engine.repair import DamageReport, LogCut
+from substrate.engine.repair import LogCut
 from substrate.store.revoked_keys import read_revoked_keys
 from substrate.text import count_of
 
@@ -138,7 +137,11 @@ def recover(
         show_keys(restored, console)
         _show_aside(aside, console)
     elif cut or accept:
-        _show_recovered(support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store)), console)
+        recovered = support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store))
+        memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in recovered.graphs.values())
+        loaded = f"{count_of(len(recovered.graphs), 'graph')}, {count_of(memories, 'memory')}"
+        console.print(Text(f"It loads: {loaded}."), soft_wrap=True)
+        _show_aside(recovered.aside, console)
     else:
         _show_damage(settings, console)
 
@@ -154,21 +157,19 @@ def _show_damage(settings: Settings, console: Console) -> None:
                 f"damaged: {damage.description}; it was last seen intact {_format_moment(damage.latest.at)}", "red"
             )
         )
-    lines = [*_list_ways(finding), *_list_backups(settings)]
+    lines = []
+    if finding.cut is not None:
+        lines.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
+    if finding.readable:
+        lines.append(
+            "substrate recover --accept         the log can be read to its end: what differs stays as it is"
+        )
+    for path, manifest in files.noted_backups(recovery.data_directory(settings.store)):
+        when = f"{manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
+        lines.append(f"substrate recover --from {path}   goes back to {when}")
     for line in lines or ["Nothing here can recover it: restore a backup that you have elsewhere."]:
         console.print(Text(line), soft_wrap=True)
     raise typer.Exit(EXIT_DAMAGED)
-
-
-def _list_ways(finding: DamageReport) -> list[str]:
-    ways = []
-    if finding.cut is not None:
-        ways.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
-    if finding.readable:
-        ways.append(
-            "substrate recover --accept         the log can be read to its end: what differs stays as it is"
-        )
-    return ways
 
 
 def _describe_cut(cut: LogCut) -> str:
@@ -181,23 +182,8 @@ def _describe_cut(cut: LogCut) -> str:
     return f"keeps what was written until {_format_moment(cut.until)} ({cut.keep_bytes:,} bytes); {lost}"
 
 
-def _list_backups(settings: Settings) -> list[str]:
-    known = files.noted_backups(recovery.data_directory(settings.store))
-    return [
-        f"substrate recover --from {path}   goes back to {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
-        for path, manifest in known
-    ]
-
-
 def _format_moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "at an unknown time"
-
-
-def _show_recovered(recovered: Recovered, console: Console) -> None:
-    memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in recovered.graphs.values())
-    loaded = f"{count_of(len(recovered.graphs), 'graph')}, {count_of(memories, 'memory')}"
-    console.print(Text(f"It loads: {loaded}."), soft_wrap=True)
-    _show_aside(recovered.aside, console)
 
 
 def _show_aside(aside: Path, console: Console) -> None:

@@ -1,4 +1,4 @@
-"""`substrate citizens`: of whom something is stored."""
+"""`substrate citizens` and `collectives`: of whom something is stored, and where beside the default collective."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from rich.console import Console
 
 from api.cli import options, support
 from orchestration.dependencies import Deps
+from schemas.collectives import CollectivePage
 from schemas.mind.state import CitizenPage
 from schemas.temporal import Instant
 
@@ -16,12 +17,26 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def citizens(ctx: typer.Context, *, as_json: options.AnswerAsJson = False) -> None:
     """List the citizens of whom something is stored, one id on each line."""
-    support.print_answer(support.in_store(support.read_settings(ctx), _read), _show, as_json=as_json)
+
+    async def read(deps: Deps, _now: Instant) -> CitizenPage:
+        return CitizenPage(citizens=tuple(await deps.graphs.citizens()))
+
+    def show(page: CitizenPage, console: Console) -> None:
+        support.show_names(page.citizens, console, otherwise="nothing was remembered here yet")
+
+    support.print_answer(support.in_store(support.read_settings(ctx), read), show, as_json=as_json)
 
 
-async def _read(deps: Deps, _now: Instant) -> CitizenPage:
-    return CitizenPage(citizens=tuple(await deps.graphs.citizens()))
+@app.command()
+def collectives(ctx: typer.Context, *, as_json: options.AnswerAsJson = False) -> None:
+    """List the collectives in which something is stored beside the default one, one id on each line."""
 
+    async def read(deps: Deps, _now: Instant) -> CollectivePage:
+        return CollectivePage(collectives=tuple(await deps.graphs.collectives()))
 
-def _show(page: CitizenPage, console: Console) -> None:
-    support.show_names(page.citizens, console, otherwise="nothing was remembered here yet")
+    def show(page: CollectivePage, console: Console) -> None:
+        support.show_names(
+            page.collectives, console, otherwise="there is no collective beside the default one yet"
+        )
+
+    support.print_answer(support.in_store(support.read_settings(ctx), read), show, as_json=as_json)

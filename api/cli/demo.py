@@ -140,7 +140,11 @@ async def _run_story(life: Story, settings: Settings, console: Console) -> None:
             raise Fault(f"the example life was not fully stored: {faults[0]}", remedy="Install Substrate again.")
         _show_intake(console, life, opening=opened - begun, storing=time.perf_counter() - opened)
         for number, question in enumerate(life.questions, start=1):
-            _show_question(console, question, number, len(life.questions))
+            console.print(
+                Rule(Text(f"question {number} of {len(life.questions)}", "bold cyan"), align="left", style="cyan")
+            )
+            console.print(Text(question.ask, "bold"))
+            _print_paragraph(console, question.why, "italic")
             await _answer_question(question, runtime, console)
             if question.ask == ASKED_AGAIN:
                 await _answer_in_the_past(question, life, runtime, console)
@@ -157,7 +161,16 @@ async def _answer_question(question: DemoQuestion, runtime: Runtime, console: Co
 
 async def _wake(runtime: Runtime, console: Console) -> None:
     state = StateBasedRetrieval(**ASKED, **WOKEN_WITH)
-    _show_waking(console)
+    console.print(Rule(Text("woken without a question", "bold cyan"), align="left", style="cyan"))
+    energy, emotions, goal = (WOKEN_WITH[f"current_{name}"] for name in ("energy", "emotions", "goal"))
+    felt = ", ".join(f"{name} {much:g}" for name, much in emotions.items())
+    console.print(Text(f"energy {energy:g}, {felt}, goal {goal}", "bold"))
+    _print_paragraph(
+        console,
+        "No question, so nothing is searched by words: she finds the open and blocked memories under her goal, by "
+        "their energy, and those that feel as she does.",
+        "italic",
+    )
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
     _show_answer(console, stream, datetime.now(UTC))
     _show_paths(console, stream)
@@ -173,7 +186,14 @@ async def _answer_in_the_past(question: DemoQuestion, life: Story, runtime: Runt
         **ASKED,
     )
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
-    _show_past_answer(console, stream, as_of, today)
+    _print_section(
+        console,
+        f"The same question as of {_format_ago(as_of, today)}",
+        "what held on that day; the team's decision was still the opposite one",
+    )
+    for node in stream.activation_tiers.focus[:2]:
+        _show_memory(console, node, stream.entities, today)
+    console.print()
 
 
 async def _find_changes(stream: ConsciousnessStream, runtime: Runtime) -> Sequence[TextChange]:
@@ -218,12 +238,6 @@ def _show_intake(console: Console, life: Story, *, opening: float, storing: floa
     )
 
 
-def _show_question(console: Console, question: DemoQuestion, number: int, count: int) -> None:
-    console.print(Rule(Text(f"question {number} of {count}", "bold cyan"), align="left", style="cyan"))
-    console.print(Text(question.ask, "bold"))
-    _print_paragraph(console, question.why, "italic")
-
-
 def _show_answer(console: Console, stream: ConsciousnessStream, now: datetime) -> None:
     """Print the memories in focus with the reasons, their links, and the next memories."""
     tiers = stream.activation_tiers
@@ -259,19 +273,6 @@ def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime
     console.print()
 
 
-def _show_waking(console: Console) -> None:
-    console.print(Rule(Text("woken without a question", "bold cyan"), align="left", style="cyan"))
-    energy, emotions, goal = (WOKEN_WITH[f"current_{name}"] for name in ("energy", "emotions", "goal"))
-    felt = ", ".join(f"{name} {much:g}" for name, much in emotions.items())
-    console.print(Text(f"energy {energy:g}, {felt}, goal {goal}", "bold"))
-    _print_paragraph(
-        console,
-        "No question, so nothing is searched by words: she finds the open and blocked memories under her goal, by "
-        "their energy, and those that feel as she does.",
-        "italic",
-    )
-
-
 def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
     paths = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
     if not paths:
@@ -304,17 +305,6 @@ def _show_corrections(console: Console, moments: LearningMoments, now: datetime)
         where = "; ".join(names[node_id] for node_id in pattern.node_ids)
         again = f"The same mistake {pattern.count} times, put right by {pattern.correction_pattern_id}: {where}"
         stream_text.print_indented(console, Text(again, "bright_black"))
-    console.print()
-
-
-def _show_past_answer(console: Console, stream: ConsciousnessStream, as_of: datetime, now: datetime) -> None:
-    _print_section(
-        console,
-        f"The same question as of {_format_ago(as_of, now)}",
-        "what held on that day; the team's decision was still the opposite one",
-    )
-    for node in stream.activation_tiers.focus[:2]:
-        _show_memory(console, node, stream.entities, now)
     console.print()
 
 

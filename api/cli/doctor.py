@@ -12,7 +12,6 @@ from statistics import median
 from typing import Final, NamedTuple
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, support
@@ -79,23 +78,19 @@ def doctor(ctx: typer.Context) -> None:
     checks.append(_check_upkeep(settings))
     console = support.output()
     for check in checks:
-        _show(check, console)
+        mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
+        first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
+        for line in Text(formatting.to_line(check.detail)).wrap(console, max(20, console.width - len(first))):
+            line.rstrip()
+            console.print(first + line, soft_wrap=True)
+            first = Text(" " * len(first))
+        if check.remedy:
+            console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow"), soft_wrap=True)
     wrong = sum(not check.well for check in checks)
     verdict = "All is well." if not wrong else f"{wrong} of {len(checks)} things need attention."
     console.print(Text(verdict, "bold red" if wrong else "bold green"))
     if wrong:
         raise typer.Exit(1)
-
-
-def _show(check: Check, console: Console) -> None:
-    mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
-    first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
-    for line in Text(formatting.to_line(check.detail)).wrap(console, max(20, console.width - len(first))):
-        line.rstrip()
-        console.print(first + line, soft_wrap=True)
-        first = Text(" " * len(first))
-    if check.remedy:
-        console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow"), soft_wrap=True)
 
 
 def _report_error(subject: str, error: SubstrateError) -> Check:

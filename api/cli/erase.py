@@ -47,7 +47,15 @@ def erase_for_good(
     except KeyboardInterrupt:
         support.messages().print(Text(BROKEN_OFF), soft_wrap=True)
         raise
-    _show(report)
+    counts = ", ".join(
+        count_of(count, kind.replace("memories", "memory").removesuffix("s").replace("_", " "))
+        for kind, count in report.removed
+        if count
+    )
+    log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
+    support.output().print(Text(f"removed {counts or 'nothing more'}; {log}"), soft_wrap=True)
+    for note in report.notes:
+        support.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)
 
 
 def _make_command(fields: dict[str, str | None]) -> Erase:
@@ -82,15 +90,3 @@ def _describe(command: Erase) -> str:
 async def _erase(settings: Settings, command: Erase) -> ErasureReport:
     async with support.open_store(settings) as runtime:
         return await erase_from_store(command, runtime, await runtime.moment())
-
-
-def _show(report: ErasureReport) -> None:
-    counts = ", ".join(count_of(count, _singular(kind)) for kind, count in report.removed if count)
-    log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
-    support.output().print(Text(f"removed {counts or 'nothing more'}; {log}"), soft_wrap=True)
-    for note in report.notes:
-        support.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)
-
-
-def _singular(kind: str) -> str:
-    return kind.replace("memories", "memory").removesuffix("s").replace("_", " ")

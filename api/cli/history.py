@@ -148,15 +148,11 @@ def _describe(before: _Record | None, record: _Record) -> Text:
     if reason:
         ended = "held no longer" if record.expired_at is None else "believed no longer"
         description.append(f"\n{ended}: {reason}", "yellow")
-    description.append(_describe_writers(record), "bright_black")
-    return description
-
-
-def _describe_writers(record: _Record) -> str:
-    """The source, author, command, key and run that opened a record, and those that closed it."""
+    # The source, author, command, key and run that opened a record, and those that closed it.
     opened = (record.source, record.author, record.command_id, _name_key(record.key_id), _name_run(record.run))
     closed = (record.closed_source, record.closed_by, _name_key(record.closed_key), _name_run(record.closed_run))
-    return _join_parts("from", *opened) + _join_parts("closed by", *closed)
+    description.append(_join_parts("from", *opened) + _join_parts("closed by", *closed), "bright_black")
+    return description
 
 
 def _join_parts(label: str, *parts: str | None) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.mind.declared_self import introduce
 from orchestration.mind.identity import read_identity, read_identity_diff
-from schemas.mind.identity import Between, Identity, IdentityDiff, SelfEntity, WhoIs
+from schemas.mind.identity import Between, Identity, IdentityDiff, WhoIs
 from schemas.mind.state import Felt
 from substrate.text import count_of
 
@@ -98,8 +98,11 @@ def _changes(diff: IdentityDiff) -> Iterator[str]:
 
 def show(identity: Identity, console: Console) -> None:
     """Print who the citizen is, its entities as a table, its rules, its temperament, and the state."""
-    if identity.self_entity is not None:
-        console.print(Text(formatting.to_line(_describe_self(identity.self_entity))))
+    own = identity.self_entity
+    if own is not None:
+        how = "declared" if own.declared else "found"
+        line = f"self: {own.name}, {how}, in {count_of(own.appearances, 'memory')}"
+        console.print(Text(formatting.to_line(line)))
     introduced = introduce(identity)
     if introduced is not None:
         console.print(Text(formatting.to_line(introduced)))
@@ -127,11 +130,6 @@ def _show_character(identity: Identity, console: Console) -> None:
         felt = [f"{name} {share:.2f}" for name, share in identity.temperament.emotions.items()]
         of = count_of(identity.temperament.memories, "memory")
         console.print(Text(formatting.to_line(f"temperament: {', '.join(felt[:FEELINGS])} ({of})")))
-
-
-def _describe_self(entity: SelfEntity) -> str:
-    how = "declared" if entity.declared else "found"
-    return f"self: {entity.name}, {how}, in {count_of(entity.appearances, 'memory')}"
 
 
 def _format_state(state: Felt) -> str:

@@ -180,10 +180,14 @@ async def _ingest(
 
 
 def _show_facts(report: FactsReport, console: Console) -> None:
+    calls = report.model_calls
+    tokens = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in calls)
+    costs = [call.cost for call in calls if call.cost is not None]
+    cost = f", cost {sum(costs):.4f}" if costs else ""
     console.print(
         Text(
             f"facts: {len(report.links):,} new, {report.known:,} known already, {report.left_out:,} left out, "
-            f"by {_describe_calls(report)}"
+            f"by {count_of(len(calls), 'call')} of {count_of(tokens, 'token')}{cost}"
         )
     )
     for link_id in report.links:
@@ -198,14 +202,6 @@ def _show_facts(report: FactsReport, console: Console) -> None:
         )
     for note in report.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))
-
-
-def _describe_calls(report: FactsReport) -> str:
-    calls = report.model_calls
-    tokens = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in calls)
-    costs = [call.cost for call in calls if call.cost is not None]
-    cost = f", cost {sum(costs):.4f}" if costs else ""
-    return f"{count_of(len(calls), 'call')} of {count_of(tokens, 'token')}{cost}"
 
 
 def _show_report(report: IngestReport, intake: ParsedFiles, seconds: float, console: Console) -> None:

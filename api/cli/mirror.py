@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,6 @@ from api.runtime.runtime import Runtime
 from orchestration.transfer.mirror_layout import MirrorOf
 from orchestration.transfer.mirror_reader import MirrorEdits, apply_edits, read_edits
 from orchestration.transfer.mirror_writer import MirrorReport, take_snapshot, update_mirror, write_mirror
-from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
@@ -114,13 +112,9 @@ async def _apply_one(found: MirrorEdits, runtime: Runtime, target: Path, console
     stored = sum(receipt.status == "stored" for receipt in receipts)
     console.print(Text(f"{found.of.name}: {stored} applied"), soft_wrap=True)
     snapshot = await take_snapshot(found.of, runtime.deps, await runtime.moment())
-    report = await update_mirror(snapshot, target, discard=_settled(found, receipts))
-    _show(report, target)
-    return len(receipts) - stored
-
-
-def _settled(found: MirrorEdits, receipts: Sequence[WriteReceipt]) -> frozenset[str]:
     refused = [
         edit.path for edit, each in zip(found.edits.edits, receipts, strict=True) if each.status == "refused"
     ]
-    return found.settled - frozenset(refused)
+    report = await update_mirror(snapshot, target, discard=(found.settled - frozenset(refused)))
+    _show(report, target)
+    return len(receipts) - stored

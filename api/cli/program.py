@@ -94,7 +94,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 """The help line of each command. `app` is in the module of the same name, unless `_MODULES` names another."""
 
 _MODULES: Final[Mapping[str, str]] = {
-    "import": "import_", "restore": "backup", "recover": "backup", "contest": "share",
+    "import": "import_", "restore": "backup", "recover": "backup", "contest": "share", "collectives": "citizens",
     "supersede": "revise", "correct": "revise", "retract": "revise", "resolve": "revise",
 }  # fmt: skip
 

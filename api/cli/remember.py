@@ -123,17 +123,15 @@ async def store_once(settings: Settings, command: Remember) -> WriteReceipt:
         return await store_command(settings, command)
     async with support.open_store(settings) as runtime:
         for number in count(1):
-            [receipt] = await insertion.apply([_named(command, number)], runtime.deps, await runtime.moment())
+            named = command.model_copy(update={"command_id": f"remember:{fingerprint(command)}:{number}"})
+            [receipt] = await insertion.apply(
+                [named.with_writer(support.writer_of(command))], runtime.deps, await runtime.moment()
+            )
             if receipt.status == "refused":
                 raise receipt.refusal()
             if not receipt.duplicate or await _says(command, receipt, runtime):
                 break
     return receipt
-
-
-def _named(command: Remember, number: int) -> Remember:
-    named = command.model_copy(update={"command_id": f"remember:{fingerprint(command)}:{number}"})
-    return named.with_writer(support.writer_of(command))
 
 
 async def _says(command: Remember, receipt: WriteReceipt, runtime: Runtime) -> bool:

@@ -14,7 +14,7 @@ from orchestration.upkeep import retention as flow
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
-from schemas.upkeep.retention import PoliciesAnswer, Policy, PolicyReach, PolicyRule, SetPolicy
+from schemas.upkeep.retention import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 
 OPTIONS: Final = {
     "citizen_id": "--citizen", "level": "--level",
@@ -117,11 +117,8 @@ def _describe(policy: Policy) -> str:
     about = [f"of source {rule.source}"] if rule.source else []
     about += [f"with tag {rule.tag}"] if rule.tag else []
     about += [f"of type {rule.node_type}"] if rule.node_type else []
-    return f"{formatting.to_line(policy.name)}: {' '.join((*about, 'keep', _keeps(rule)))}; else {rule.action}"
-
-
-def _keeps(rule: PolicyRule) -> str:
     kept = [f"{rule.keep_days:g} days since {rule.age}"] if rule.keep_days is not None else []
     kept += [f"the {rule.keep_newest:,} newest"] if rule.keep_newest is not None else []
     kept += ["what is not resolved"] if rule.keep_until_resolved else []
-    return " or ".join(kept)
+    words = " ".join((*about, "keep", " or ".join(kept)))
+    return f"{formatting.to_line(policy.name)}: {words}; else {rule.action}"

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.mind import rule_checks
-from schemas.mind.rules import ListedRule, RuleCounts, RulesAnswer, RulesCheck, RulesPage, RulesVerdict
+from schemas.mind.rules import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from substrate.text import count_of
 
 OPTIONS: Final = {
@@ -89,7 +89,11 @@ def check(  # noqa: PLR0913  (a command's arguments are its options)
 def _show_rules(answer: RulesAnswer, console: Console) -> None:
     for rule in answer.rules:
         console.print(Text(f"{rule.severity:<5} {formatting.to_line(rule.rule)}"), soft_wrap=True)
-        console.print(Text(f"      {_record(rule.record)}; {_origin(rule)}", "bright_black"), soft_wrap=True)
+        record, lowered = rule.record, f"; {rule.lowered}" if rule.lowered else ""
+        counts = f"held {record.held}, failed {record.failed}, checked {record.checked}"
+        counts += f", blocked {record.blocked}, overridden {record.overridden}"
+        origin = f"{rule.kind}; {count_of(len(rule.memories), 'memory')}{lowered}"
+        console.print(Text(f"      {counts}; {origin}", "bright_black"), soft_wrap=True)
         for other in rule.contradicts:
             console.print(Text(f"      contradicts: {formatting.to_line(other)}", "yellow"), soft_wrap=True)
         if rule.dissonance is not None:
@@ -100,16 +104,6 @@ def _show_rules(answer: RulesAnswer, console: Console) -> None:
         console.print(Text(f"note: {formatting.to_line(note)}", "dim"))
     if not answer.rules:
         support.messages().print(Text("there are no rules", "bright_black"))
-
-
-def _record(record: RuleCounts) -> str:
-    checks = f"checked {record.checked}, blocked {record.blocked}, overridden {record.overridden}"
-    return f"held {record.held}, failed {record.failed}, {checks}"
-
-
-def _origin(rule: ListedRule) -> str:
-    lowered = f"; {rule.lowered}" if rule.lowered else ""
-    return f"{rule.kind}; {count_of(len(rule.memories), 'memory')}{lowered}"
 
 
 def _show_verdict(verdict: RulesVerdict, console: Console) -> None:

@@ -83,7 +83,8 @@ def serve(
     Every request needs a key. For a store without keys an administrator's key is made: on a terminal it is shown
     once, otherwise it is written to a file in the data directory.
     """
-    settings = _with_open(support.read_settings(ctx), opened=opened)
+    settings = support.read_settings(ctx)
+    settings = replace(settings, auth=settings.auth.model_copy(update={"open": opened or settings.auth.open}))
     address = (host or settings.server.host, port or settings.server.port)
     if settings.auth.open and not is_loopback(address[0]):
         raise InvalidRequest(
@@ -157,10 +158,6 @@ def _listening(host: str, port: int) -> socket.socket:
             f"cannot listen on {host} port {port}: {reason}",
             remedy="Choose another --host or --port, or stop what listens there.",
         ) from error
-
-
-def _with_open(settings: Settings, *, opened: bool) -> Settings:
-    return replace(settings, auth=settings.auth.model_copy(update={"open": opened or settings.auth.open}))
 
 
 def _announce(settings: Settings, host: str, port: int) -> None:

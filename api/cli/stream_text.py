@@ -50,7 +50,14 @@ def show(
     for node in tiers.peripheral:
         _show_brief(node, stream.entities, console, explain=explain)
     _show_background(tiers.background, console)
-    _show_footer(stream, console)
+    lines = [f"missing: {part.query} ({part.reason})" for part in stream.degraded]
+    lines += [f"note: {note}" for note in stream.notes]
+    if stream.omitted:
+        lines.append(f"left out to fit --max-tokens: {stream.omitted}")
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(Text(formatting.to_line(line), "yellow"))
 
 
 def show_within(
@@ -80,15 +87,11 @@ def show_within(
     if number > 0 or not memories:
         shown(reduced(stream, memories[: max(0, number)]), console)
         return
-    bare = _without_insights(stream)
-    cut = cut_to_room(memories[0], most, stems_of(question), partial(cost, of=bare))
-    shown(reduced(bare, [cut]), console)
-
-
-def _without_insights(stream: ConsciousnessStream) -> ConsciousnessStream:
     graph = stream.traversal_graph.model_copy(update={"suggested_paths": (), "central_themes": ()})
     gone = dict.fromkeys(("temporal_dissonances", "resolution_patterns", "offers", "rules"), ())
-    return stream.model_copy(update={"traversal_graph": graph, **gone})
+    bare = stream.model_copy(update={"traversal_graph": graph, **gone})
+    cut = cut_to_room(memories[0], most, stems_of(question), partial(cost, of=bare))
+    shown(reduced(bare, [cut]), console)
 
 
 def _why_empty(stream: ConsciousnessStream) -> str:
@@ -237,17 +240,6 @@ def _show_background(nodes: Sequence[ConsciousnessNode], console: Console) -> No
     console.print(Text(" · ".join(names) + (f" · and {more} more" if more else ""), "bright_black"))
 
 
-def _show_footer(stream: ConsciousnessStream, console: Console) -> None:
-    lines = [f"missing: {part.query} ({part.reason})" for part in stream.degraded]
-    lines += [f"note: {note}" for note in stream.notes]
-    if stream.omitted:
-        lines.append(f"left out to fit --max-tokens: {stream.omitted}")
-    if lines:
-        console.print()
-    for line in lines:
-        console.print(Text(formatting.to_line(line), "yellow"))
-
-
 def _show_insights(stream: ConsciousnessStream, console: Console) -> None:
     """Print resolution patterns, the likeliest paths, belief changes, and a line of measures."""
     if not stream.activation_tiers.ordered():
@@ -261,7 +253,17 @@ def _show_insights(stream: ConsciousnessStream, console: Console) -> None:
     changes = stream.temporal_dissonances[:MOST_CHANGES]
     _show_lines("beliefs that changed", [_format_change(change) for change in changes], console)
     console.print()
-    console.print(Text(_format_measures(stream), "bright_black"))
+    parts = [
+        f"energy feedback potential {stream.energy_feedback_potential:.2f}",
+        describe_grade(stream.metadata_validation),
+    ]
+    if stream.traversal_graph.central_themes:
+        parts.append(f"themes: {', '.join(map(formatting.to_line, stream.traversal_graph.central_themes))}")
+    if stream.energy_feedback is not None:
+        feedback = stream.energy_feedback
+        parts.append(f"relative potential {stream.relative_potential:.2f}")
+        parts.append(f"energy {feedback.before:.2f} → {feedback.after:.2f}")
+    console.print(Text(" · ".join(parts), "bright_black"))
     console.print()
 
 
@@ -318,17 +320,3 @@ def describe_grade(report: MetadataValidationReport) -> str:
         return f"metadata {report.quality_grade}"
     inferred = sum(report.inferred_fields.values())
     return f"metadata: none given{f', {inferred:,} fields inferred' if inferred else ''}"
-
-
-def _format_measures(stream: ConsciousnessStream) -> str:
-    parts = [
-        f"energy feedback potential {stream.energy_feedback_potential:.2f}",
-        describe_grade(stream.metadata_validation),
-    ]
-    if stream.traversal_graph.central_themes:
-        parts.append(f"themes: {', '.join(map(formatting.to_line, stream.traversal_graph.central_themes))}")
-    if stream.energy_feedback is not None:
-        feedback = stream.energy_feedback
-        parts.append(f"relative potential {stream.relative_potential:.2f}")
-        parts.append(f"energy {feedback.before:.2f} → {feedback.after:.2f}")
-    return " · ".join(parts)

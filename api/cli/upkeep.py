@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
@@ -174,23 +173,15 @@ def _answer(answer: RunsAnswer, *, as_json: bool) -> None:
         support.write_json(answer.model_dump_json())
         return
     console = support.output()
-    _show_jobs(answer, console)
+    running = [job.name for job in answer.jobs if job.runs]
+    when = "In idle time" if answer.upkeep == "idle" else "Upkeep in idle time is off; when asked"
+    console.print(Text(f"{when}: {', '.join(running) or 'no job'}"))
     if answer.holder:
         console.print(Text(f"At work now: {formatting.to_line(answer.holder)}", "yellow"))
     if not answer.runs:
         console.print(Text("No runs yet." if answer.jobs else "This release has no jobs.", "bright_black"))
         return
-    _show_runs(answer.runs, console)
-
-
-def _show_jobs(answer: RunsAnswer, console: Console) -> None:
-    running = [job.name for job in answer.jobs if job.runs]
-    when = "In idle time" if answer.upkeep == "idle" else "Upkeep in idle time is off; when asked"
-    console.print(Text(f"{when}: {', '.join(running) or 'no job'}"))
-
-
-def _show_runs(runs: Sequence[Run], console: Console) -> None:
-    for each in runs:
+    for each in answer.runs:
         whose = formatting.name_graph(each, each.citizen_id)
         counts = f"{each.seen:,} seen, {each.changed:,} changed, {each.refused:,} refused"
         line = Text.assemble(

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.stream_text import describe_grade
-from api.runtime.runtime import Runtime
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.quality import read_quality, sweep_and_keep
 from orchestration.upkeep.repair import run_repair
@@ -21,7 +20,6 @@ from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
 from schemas.upkeep.quality import MOST_SUMMARIES, QualityAnswer, QualitySeries
-from schemas.validation import MetadataValidationReport
 from substrate.text import count_of
 
 EXIT_ERRORS_FOUND: Final = 5
@@ -120,7 +118,12 @@ async def _sweep(
             answer = await sweep_and_keep(request, runtime.deps, await runtime.moment(), advance)
         findings = chain.from_iterable(report.findings for report in answer.reports)
         chosen = [finding for finding in findings if finding.kind in fix]
-        return answer, await _run_repairs(chosen, runtime)
+        now = await runtime.moment()
+        return answer, [
+            Repair(finding, await run_repair(finding.repair, runtime.deps, now))
+            for finding in chosen
+            if finding.repair is not None
+        ]
 
 
 async def _read_trend(settings: Settings, request: SweepRequest) -> QualityAnswer:
@@ -152,33 +155,20 @@ def _whose(graph: SweepReport | QualitySeries) -> str:
     return formatting.name_graph(graph, graph.citizen_id)
 
 
-async def _run_repairs(findings: Sequence[Finding], runtime: Runtime) -> list[Repair]:
-    now = await runtime.moment()
-    return [
-        Repair(finding, await run_repair(finding.repair, runtime.deps, now))
-        for finding in findings
-        if finding.repair is not None
-    ]
-
-
-def _grade(quality: MetadataValidationReport) -> str:
-    described = describe_grade(quality).capitalize()
-    complete = f": {quality.average_completeness:.0%} complete" if not quality.nothing_given else ""
-    return f"{described}{complete}"
-
-
 def _show(report: SweepReport, console: Console) -> None:
     whose = _whose(report)
     quality = report.report
     if not report.scanned_nodes:
         console.print(Text.assemble((whose, "bold"), ": nothing was remembered yet"))
         return
+    described = describe_grade(quality).capitalize()
+    complete = f": {quality.average_completeness:.0%} complete" if not quality.nothing_given else ""
     console.print(
         Text.assemble(
             (whose, "bold"),
             f": {count_of(report.scanned_nodes, 'memory')}, {count_of(report.scanned_links, 'link')} "
             f"in {report.seconds:.1f} s. "
-            f"{_grade(quality)}, "
+            f"{described}{complete}, "
             f"{quality.memories_with_errors:,} with errors, {quality.memories_with_warnings:,} with warnings.",
         )
     )

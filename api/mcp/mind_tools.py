@@ -23,7 +23,6 @@ from api.mcp.mind_arguments import (
 from api.mcp.tool import Tool, ToolAnswer, fields_of, times_of
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.mind.declared_self import introduce
-from schemas.mind.identity import Identity
 from substrate.text import count_of
 
 RULES_SHOWN, FEELINGS_SHOWN = 5, 4
@@ -31,7 +30,19 @@ RULES_SHOWN, FEELINGS_SHOWN = 5, 4
 
 async def identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer:
     citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
-    return ToolAnswer(fence(_identity_text(citizen)), answers.IdentityValues.of(citizen))
+    introduced = introduce(citizen)
+    lines = [] if introduced is None else [one_line(introduced)]
+    lines += [one_line(f"Rule: {value.rule}") for value in citizen.values[:RULES_SHOWN]]
+    if citizen.temperament is not None:
+        felt = [f"{name} {share:.2f}" for name, share in citizen.temperament.emotions.items()]
+        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_SHOWN])}"))
+    lines += [
+        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
+        for entity in citizen.entities
+    ]
+    return ToolAnswer(
+        fence("\n".join(lines) or "No identity yet: nothing was remembered."), answers.IdentityValues.of(citizen)
+    )
 
 
 async def feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
@@ -79,20 +90,6 @@ async def share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer:
 async def contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer:
     receipt = await client.contest(**fields_of(given))
     return ToolAnswer(f"contested as {receipt.id}", mind_answers.ContestValues.of(receipt))
-
-
-def _identity_text(identity: Identity) -> str:
-    introduced = introduce(identity)
-    lines = [] if introduced is None else [one_line(introduced)]
-    lines += [one_line(f"Rule: {value.rule}") for value in identity.values[:RULES_SHOWN]]
-    if identity.temperament is not None:
-        felt = [f"{name} {share:.2f}" for name, share in identity.temperament.emotions.items()]
-        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_SHOWN])}"))
-    lines += [
-        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
-        for entity in identity.entities
-    ]
-    return "\n".join(lines) or "No identity yet: nothing was remembered."
 
 
 MIND_TOOLS: Final[Sequence[Tool]] = (

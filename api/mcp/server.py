@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from api.client import AsyncSubstrate
 from api.mcp import tool_schemas
 from api.mcp.arguments import WakeArguments
-from api.mcp.tool import Tool, ToolAnswer
+from api.mcp.tool import Tool
 from api.mcp.tool_schemas import CitizenScope
 from api.mcp.tools import TOOLS, wake
 from api.problems import fault_line, invalid_request, shorten_faults
@@ -82,7 +82,11 @@ class _Handlers:
         except InvalidRequest as error:
             return _failure(_problem(error))
         try:
-            return _success(await tool.call(await self._client_of(context), arguments))
+            answer = await tool.call(await self._client_of(context), arguments)
+            return types.CallToolResult(
+                content=[types.TextContent(type="text", text=answer.text)],
+                structured_content=visible_values(answer.values.model_dump(mode="json", exclude_none=True)),
+            )
         except SubstrateError as error:
             return _failure(_problem(error, _use_tool_names))
 
@@ -150,13 +154,6 @@ def _parse_arguments(kind: Any, arguments: dict[str, Any]) -> Any:
     except ValidationError as error:
         faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
         raise invalid_request(shorten_faults(faults)) from error
-
-
-def _success(answer: ToolAnswer) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=answer.text)],
-        structured_content=visible_values(answer.values.model_dump(mode="json", exclude_none=True)),
-    )
 
 
 def _failure(problem: dict[str, Any]) -> types.CallToolResult:

@@ -32,7 +32,6 @@ from orchestration.mind.dissonance import discovery_fields
 from schemas.commands import WriteReceipt
 from schemas.errors import InvalidRequest
 from schemas.intention import Part
-from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import ALL_KNOWN
 from substrate.inference import tokens
@@ -67,7 +66,11 @@ async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
     """Wake from a state; with `auto` as the appetite of the citizen decides."""
     if given.mode == "auto":
         intended = await client.intend(given.citizen_id, parts=STREAM_PARTS)
-        return _intended_answer(intended, given.max_tokens)
+        why, stream = f"{intended.decision.kind}: {intended.decision.why}", intended.stream
+        if stream is None:
+            values = answers.StreamValues(memories=(), notes=(why,), degraded=(), omitted=0)
+            return ToolAnswer(fence(one_line(why)), values)
+        return _stream_answer(stream, given.max_tokens, why=why)
     fields = given.model_dump(exclude_none=True, exclude={"max_tokens"})
     known: MomentFields = {} if given.as_of_time is None else {"known_at": ALL_KNOWN}
     stream = await client.wake(**fields, **known, parts=STREAM_PARTS)
@@ -245,15 +248,6 @@ def choose_tools(names: Collection[str]) -> Sequence[Tool]:
 def split_names(text: str) -> frozenset[str]:
     """The names in a text that separates them by commas."""
     return frozenset(name.strip() for name in text.split(",") if name.strip())
-
-
-def _intended_answer(intended: Intended, most: int) -> ToolAnswer:
-    """Why it woke, and the memories; without a stream why not."""
-    why, stream = f"{intended.decision.kind}: {intended.decision.why}", intended.stream
-    if stream is None:
-        values = answers.StreamValues(memories=(), notes=(why,), degraded=(), omitted=0)
-        return ToolAnswer(fence(one_line(why)), values)
-    return _stream_answer(stream, most, why=why)
 
 
 def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why: str | None = None) -> ToolAnswer:

@@ -59,7 +59,9 @@ async def read_body(scope: Scope, receive: Receive, seconds: float = MAX_SECONDS
     """
     try:
         async with asyncio.timeout(seconds):
-            body = None if _announced_length(scope) > MAX_BODY_BYTES else await _whole_body(receive)
+            given = dict(scope["headers"]).get(b"content-length", b"0")
+            announced = int(given[:_MAX_LENGTH_DIGITS]) if given.isdigit() else 0
+            body = None if announced > MAX_BODY_BYTES else await _whole_body(receive)
     except TimeoutError:
         return _closing_problem(408, f"a body has {seconds:.0f} s to arrive; send it in parts", scope)
     if body is None:
@@ -80,11 +82,6 @@ def _replay(body: Message, receive: Receive) -> Receive:
         return await receive() if message is None else message
 
     return replay
-
-
-def _announced_length(scope: Scope) -> int:
-    length = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(length[:_MAX_LENGTH_DIGITS]) if length.isdigit() else 0
 
 
 def _refuse_shape(body: bytes, path: str) -> Response | None:

@@ -17,7 +17,6 @@ from schemas.responses import Alive, Ready
 from substrate.connection.errors import GraphMissing
 from substrate.engine import checksums
 from substrate.engine.data_directory import space_notes
-from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE
 from substrate.graphs.registry import Graphs
 
@@ -61,7 +60,11 @@ async def _readiness(runtime: Runtime) -> Ready:
     """Raises StoreDamaged for damaged data, Unavailable while the engine does not answer or builds indexes."""
     deps = runtime.deps
     if runtime.engine is not None:
-        await _check_damage(runtime.engine)
+        if isinstance(runtime.engine.fault, StoreDamaged):
+            raise runtime.engine.fault
+        damages = await asyncio.to_thread(checksums.compare, runtime.engine.directory, thorough=False)
+        if damages:
+            raise StoreDamaged(f"the data is damaged: {damages[0].description}", remedy=REMEDY_DAMAGE)
     ping_ms = await deps.connection.ping()
     names, faults = await _look_at_indexes(deps.graphs)
     if faults:
@@ -83,15 +86,6 @@ async def _look_at_indexes(graphs: Graphs) -> tuple[list[str], list[str]]:
     """The names of all graphs, and what is not operational yet."""
     names = await graphs.existing()
     return names, [fault for name in names for fault in await _unready_indexes(graphs, name)]
-
-
-async def _check_damage(engine: EmbeddedEngine) -> None:
-    """Raises StoreDamaged when damage kept the engine from starting, or its files are shorter than they were."""
-    if isinstance(engine.fault, StoreDamaged):
-        raise engine.fault
-    damages = await asyncio.to_thread(checksums.compare, engine.directory, thorough=False)
-    if damages:
-        raise StoreDamaged(f"the data is damaged: {damages[0].description}", remedy=REMEDY_DAMAGE)
 
 
 async def _unready_indexes(graphs: Graphs, name: str) -> list[str]:

@@ -132,17 +132,13 @@ async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRu
             await asyncio.sleep(store.runtime.settings.upkeep.upkeep_idle_seconds)
             rounds = make_rounds(store.runtime, traffic, on_run)
         if rounds is not None:
-            await _round(rounds)
+            try:
+                await rounds.round()
+            except SubstrateError as error:
+                logger.warning("upkeep stops for now: %s %s", error.detail, error.remedy)
+            except Exception:
+                logger.exception("upkeep stops for now")
         await asyncio.sleep(LOOKED_EVERY_S)
-
-
-async def _round(rounds: Rounds) -> None:
-    try:
-        await rounds.round()
-    except SubstrateError as error:
-        logger.warning("upkeep stops for now: %s %s", error.detail, error.remedy)
-    except Exception:
-        logger.exception("upkeep stops for now")
 
 
 def make_order(settings: UpkeepSettings, door: str, watch: Watch, on_run: OnRun | None = None) -> Order:

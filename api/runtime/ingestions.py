@@ -115,9 +115,6 @@ class BackgroundIngestions:
                 "detail": f"an unexpected {type(error).__name__}; see the log of the service",
             }
         job.progress = job.progress.model_copy(update=result)
-        self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
         finished = [key for key, job in self._jobs.items() if job.progress.status != "running"]
         for key in finished[: max(0, len(finished) - MAX_FINISHED)]:
             del self._jobs[key]

@@ -56,7 +56,9 @@ class StoreHolder[Keys]:
         if self.runtime is not None:
             loading = None if self.runtime.engine is None else self.runtime.engine.loading
         if loading is not None:
-            raise _still_loading(loading)
+            error = Unavailable(loading.describe(), remedy="Try again after as many seconds as Retry-After says.")
+            error.retry_after = DEFAULT_RETRY_S if loading.left_s is None else max(1, loading.left_s)
+            raise error
 
     @asynccontextmanager
     async def hold_open(self, open_store: OpenStore[Keys]) -> AsyncIterator[None]:
@@ -114,9 +116,3 @@ class StoreHolder[Keys]:
         self._fault = error if isinstance(error, SubstrateError) else Fault(f"the store cannot be opened: {error}")
         if self._on_failure is not None:
             self._on_failure(self._fault)
-
-
-def _still_loading(loading: Loading) -> Unavailable:
-    error = Unavailable(loading.describe(), remedy="Try again after as many seconds as Retry-After says.")
-    error.retry_after = DEFAULT_RETRY_S if loading.left_s is None else max(1, loading.left_s)
-    return error

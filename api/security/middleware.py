@@ -77,7 +77,8 @@ class SecurityMiddleware:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers = dict(scope["headers"])
-        request_id = _request_id(headers.get(b"x-request-id", b""))
+        given = headers.get(b"x-request-id", b"")
+        request_id = given.decode() if _REQUEST_ID.fullmatch(given) else uuid4().hex
         scope.setdefault("state", {})
         scope["state"].update(request_id=request_id, caller=None)
         response = ResponseHeaders(send, {"X-Request-Id": request_id, **_fixed_headers(scope["path"])})
@@ -197,10 +198,6 @@ def _fixed_headers(path: str) -> dict[str, str]:
     if is_public(path):
         return {**_SECURITY_HEADERS, "Cache-Control": "no-cache"}
     return {**_SECURITY_HEADERS, "Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
-
-
-def _request_id(header: bytes) -> str:
-    return header.decode() if _REQUEST_ID.fullmatch(header) else uuid4().hex
 
 
 MAX_TARGET_BYTES: Final = 16_384

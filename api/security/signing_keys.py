@@ -95,7 +95,14 @@ class SigningKeys:
     async def _fetch_keys(self) -> None:
         try:
             async with asyncio.timeout(FETCH_SECONDS):
-                self._keys = _parse_jwks(orjson.loads(await self._body()))
+                document = orjson.loads(await self._body())
+                keys = document.get("keys") if isinstance(document, dict) else None
+                if not isinstance(keys, list):
+                    raise ValueError("the answer is no set of keys")
+                parsed = jwt.PyJWKSet(keys) if keys else ()
+                self._keys = {
+                    key.key_id: key for key in parsed if key.key_id and key.public_key_use in ("sig", None)
+                }
         except (httpx.HTTPError, TimeoutError, ValueError, jwt.PyJWTError) as error:
             self._answers = False
             logger.warning("the keys for JWTs could not be fetched: %s", error or type(error).__name__)
@@ -113,12 +120,3 @@ class SigningKeys:
                 if len(body) > MAX_BYTES:
                     raise ValueError(f"the answer has more than {MAX_BYTES >> 20} MiB")
         return bytes(body)
-
-
-def _parse_jwks(document: object) -> dict[str, jwt.PyJWK]:
-    """The signing keys by their ids; empty for an empty set. Raises ValueError or PyJWTError."""
-    keys = document.get("keys") if isinstance(document, dict) else None
-    if not isinstance(keys, list):
-        raise ValueError("the answer is no set of keys")
-    parsed = jwt.PyJWKSet(keys) if keys else ()
-    return {key.key_id: key for key in parsed if key.key_id and key.public_key_use in ("sig", None)}

@@ -208,13 +208,9 @@ def record_stream(stream: ConsciousnessStream, door: str, characters: int, *, wa
     _results.observe(stream.consciousness_summary.total_results)
     _degraded.labels(door).inc(bool(stream.degraded))
     if stream.energy_feedback is not None:
-        _record_energy(stream.energy_feedback.after)
-
-
-def _record_energy(energy: float) -> None:
-    _energies.observe(energy)
-    _latest_energies.append(energy)
-    _mean_energy.set(fmean(_latest_energies))
+        _energies.observe(stream.energy_feedback.after)
+        _latest_energies.append(stream.energy_feedback.after)
+        _mean_energy.set(fmean(_latest_energies))
 
 
 def record_receipts(receipts: Iterable[WriteReceipt]) -> None:

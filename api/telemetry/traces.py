@@ -83,17 +83,12 @@ class TracingMiddleware:
             try:
                 await self.app(scope, receive, response)
             finally:
-                _describe_request(span, scope, response.status)
-
-
-def _describe_request(span: Span, scope: Scope, status: int) -> None:
-    """Set the attributes of an answered request."""
-    route = logs.route_template(scope)
-    if route is not None:
-        span.update_name(f"{logs.shown_method(scope)} {route}")
-        span.set_attribute("http.route", route)
-    span.set_attribute("http.request.method", logs.shown_method(scope))
-    span.set_attribute("http.response.status_code", status)
-    span.set_attribute("substrate.request_id", scope["state"]["request_id"])
-    if status >= FIRST_ERROR_STATUS:
-        span.set_status(StatusCode.ERROR)
+                route = logs.route_template(scope)
+                if route is not None:
+                    span.update_name(f"{logs.shown_method(scope)} {route}")
+                    span.set_attribute("http.route", route)
+                span.set_attribute("http.request.method", logs.shown_method(scope))
+                span.set_attribute("http.response.status_code", response.status)
+                span.set_attribute("substrate.request_id", scope["state"]["request_id"])
+                if response.status >= FIRST_ERROR_STATUS:
+                    span.set_status(StatusCode.ERROR)

@@ -51,7 +51,13 @@ class Lines:
         line = self._free.pop() if self._free else self._new()
         try:
             async with asyncio.timeout(self._answer_s):
-                replies = await _exchange(line, commands)
+                if not line.is_connected:
+                    await line.connect()
+                elif await _is_spent(line):
+                    await line.disconnect()
+                    await line.connect()
+                await line.send_packed_command(list(map(_pack, commands)), check_health=False)
+                replies = [await _reply(line) for _ in commands]
         finally:
             self._free.append(line)
             self._free_places.release()
@@ -78,16 +84,6 @@ class Lines:
         """Close all connections; a later command opens one again."""
         for line in self._all:
             await line.disconnect()
-
-
-async def _exchange(line: Any, commands: Sequence[Command]) -> list[Any]:
-    if not line.is_connected:
-        await line.connect()
-    elif await _is_spent(line):
-        await line.disconnect()
-        await line.connect()
-    await line.send_packed_command(list(map(_pack, commands)), check_health=False)
-    return [await _reply(line) for _ in commands]
 
 
 async def _reply(line: Any) -> Any:

@@ -66,15 +66,15 @@ OTHER_TRACES: Final = ("OtherTrace", "OtherPastTrace", "OtherPassageTrace")
 
 def vector_indexes(dimension: int, labels: tuple[str, ...] = _TRACES) -> tuple[Query, ...]:
     """The vector indexes of the labels, for a graph that has no vector sets; none for `dimension` 0."""
-    return tuple(_vector_index(label, "embedding", dimension) for label in labels if dimension)
-
-
-def _vector_index(label: str, column: str, dimension: int) -> Query:
-    return Query(
-        f"vector_{label.lower()}_{column}",
-        f"CREATE VECTOR INDEX FOR (n:{label}) ON (n.{column}) OPTIONS "
-        f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
-        "M: 16, efConstruction: 200, efRuntime: 100}",
+    return tuple(
+        Query(
+            f"vector_{label.lower()}_embedding",
+            f"CREATE VECTOR INDEX FOR (n:{label}) ON (n.embedding) OPTIONS "
+            f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
+            "M: 16, efConstruction: 200, efRuntime: 100}",
+        )
+        for label in labels
+        if dimension
     )
 
 

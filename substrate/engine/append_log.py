@@ -74,7 +74,10 @@ async def _rewrite_once(connection: Connection) -> bool:
             "the engine could not rewrite its log",
             remedy="Free some space on its disk and send the command again.",
         )
-    await _wait_for_old_files(connection, give_up)
+    config = await connection.command("CONFIG GET", "dir", "appenddirname", "appendfilename")
+    log = Path(config["dir"], config["appenddirname"])
+    while await asyncio.to_thread(_has_old_files, log, f"{config['appendfilename']}.manifest"):
+        await _pause(give_up)
     return True
 
 
@@ -113,14 +116,6 @@ async def _pause(give_up: float) -> None:
     if time.monotonic() > give_up:
         raise Unavailable("the engine is still writing its files", remedy="Send the same command again later.")
     await asyncio.sleep(POLL_S)
-
-
-async def _wait_for_old_files(connection: Connection, give_up: float) -> None:
-    """Wait until the log's directory holds only the files that its manifest names."""
-    config = await connection.command("CONFIG GET", "dir", "appenddirname", "appendfilename")
-    log = Path(config["dir"], config["appenddirname"])
-    while await asyncio.to_thread(_has_old_files, log, f"{config['appendfilename']}.manifest"):
-        await _pause(give_up)
 
 
 def _has_old_files(log: Path, manifest: str) -> bool:

@@ -198,10 +198,6 @@ def write_record(directory: Path, prefixes: dict[str, list[Prefix]]) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(directory / RECORD)
-    _sync_directories(directory)
-
-
-def _sync_directories(directory: Path) -> None:
     for path in (directory / LOG, directory):
         handle = os.open(path, os.O_RDONLY)
         try:

@@ -43,21 +43,17 @@ def close_to_others(directory: Path) -> None:
         return
     names = {path.name for path in directory.iterdir()} - {_DISK_FOLDER}
     if not names or any(name.startswith(_ENGINE_PREFIX) for name in names):
-        _restrict_to_owner(directory, status)
+        if status.st_uid == os.geteuid():
+            directory.chmod(_OWNER_ONLY)
+        if stat.S_IMODE(directory.stat().st_mode) & _OTHERS:
+            logger.warning("%s is open to other users and has another owner, who must close it", directory)
+        else:
+            logger.warning("%s was open to other users; now only its owner may use it", directory)
     elif status.st_mode & _OTHERS_WRITE:
         raise EngineFault(
             f"the data directory {directory} cannot be used: others may write to it, and it holds other files",
             remedy=f"Set SUBSTRATE_DATA to a directory of its own, or run `chmod 700 {directory}`.",
         )
-
-
-def _restrict_to_owner(directory: Path, status: os.stat_result) -> None:
-    if status.st_uid == os.geteuid():
-        directory.chmod(_OWNER_ONLY)
-    if stat.S_IMODE(directory.stat().st_mode) & _OTHERS:
-        logger.warning("%s is open to other users and has another owner, who must close it", directory)
-    else:
-        logger.warning("%s was open to other users; now only its owner may use it", directory)
 
 
 def try_lock(path: Path, mode: int = fcntl.LOCK_EX) -> int | None:

@@ -150,7 +150,9 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     """
     server, module = bundled_binaries()
     refuse_damaged(directory)
-    _remove_drafts(directory)
+    # Remove unfinished files of a killed engine. None of its children runs: they held the lock, which is free.
+    for draft in (*directory.glob("temp-*.rdb"), *directory.glob("temp-rewriteaof-*.aof")):
+        draft.unlink(missing_ok=True)
     if shutil.disk_usage(directory).free < MIN_FREE_BYTES:
         raise EngineFault(f"the disk that holds {directory} is full", remedy=REMEDY_SPACE)
     log, settings = directory / "engine.log", directory / "engine.conf"
@@ -170,12 +172,6 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
         os.fchmod(out.fileno(), 0o600)
         start = out.tell()
         return Launch(_spawn([server, settings], directory, lock, out), log, start)
-
-
-def _remove_drafts(directory: Path) -> None:
-    """Remove unfinished files of a killed engine. None of its children runs: they held the lock, which is free."""
-    for draft in (*directory.glob("temp-*.rdb"), *directory.glob("temp-rewriteaof-*.aof")):
-        draft.unlink(missing_ok=True)
 
 
 def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -123,7 +123,12 @@ def _propose_cut(directory: Path, files: list[LogFile], damages: list[Damage]) -
         keep += _readable_length(data[keep:])
     later = [(directory / LOG / other.name).read_bytes() for other in files if _is_after(other, file)]
     lost, graphs = count_commands([data[keep:], *later])
-    return LogCut(file, keep, _written_until(directory, file, keep), lost, graphs)
+    try:
+        prefixes = (read_record(directory) or {}).get(file.name, [])
+    except RecordDamaged:
+        prefixes = []
+    until = max((prefix.at for prefix in prefixes if prefix.bytes <= keep), default=0.0)
+    return LogCut(file, keep, until, lost, graphs)
 
 
 def count_commands(texts: Sequence[bytes]) -> tuple[int, tuple[str, ...]]:
@@ -139,14 +144,6 @@ def count_commands(texts: Sequence[bytes]) -> tuple[int, tuple[str, ...]]:
         except Unreadable:
             break
     return count, tuple(sorted(graphs))
-
-
-def _written_until(directory: Path, file: LogFile, keep_bytes: int) -> float:
-    try:
-        prefixes = (read_record(directory) or {}).get(file.name, [])
-    except RecordDamaged:
-        prefixes = []
-    return max((prefix.at for prefix in prefixes if prefix.bytes <= keep_bytes), default=0.0)
 
 
 def _is_after(later: LogFile, file: LogFile) -> bool:

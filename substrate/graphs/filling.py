@@ -169,7 +169,9 @@ async def fill(graph: Graph, dimension: int) -> int:
     for part in _PARTS:
         async for whole in _pages(graph, part):
             page = [held for held in whole if len(held.vector.embedding) == dimension]
-            await _set_digests(graph, part, page)
+            unmarked = [[held.place, held.vector.key] for held in page if not held.is_marked]
+            if unmarked and part.role is Role.MEMORIES:
+                await graph.write(SET_DIGESTS[part.label], rows=unmarked)
             added += await _add_missing(graph, sets, part, [vector for _, vector, _ in page])
             done += len(page)
             if done % LOGGED_EVERY == 0:
@@ -185,12 +187,6 @@ class _Held(NamedTuple):
     is_marked: bool
 
 
-async def _set_digests(graph: Graph, part: _Part, page: Sequence[_Held]) -> None:
-    unmarked = [[held.place, held.vector.key] for held in page if not held.is_marked]
-    if unmarked and part.role is Role.MEMORIES:
-        await graph.write(SET_DIGESTS[part.label], rows=unmarked)
-
-
 async def _add_missing(graph: Graph, sets: VectorSets, part: _Part, vectors: Sequence[Vector]) -> int:
     names = [vector.name for vector in vectors]
     lacking = set(await sets.missing(sets.key(part.role), names))
@@ -200,14 +196,10 @@ async def _add_missing(graph: Graph, sets: VectorSets, part: _Part, vectors: Seq
     await sets.add(added, part.role)
     await withdraw(graph, added, part.role)  # what was erased meanwhile
     if part.role is Role.MEMORIES and not part.is_open:
-        await _mark_present(graph, sets, added)
+        # Mark those past vectors that a record restored before they were there: its mark was lost.
+        present = await owned_now(graph, [vector.name for vector in added])
+        await sets.add([Vector(each.owner, each.key, ()) for each in added if each.name in present], Role.MEMORIES)
     return len(lacking)
-
-
-async def _mark_present(graph: Graph, sets: VectorSets, vectors: Sequence[Vector]) -> None:
-    """Mark those past vectors that a record restored before they were there: its mark was lost."""
-    present = await owned_now(graph, [vector.name for vector in vectors])
-    await sets.add([Vector(each.owner, each.key, ()) for each in vectors if each.name in present], Role.MEMORIES)
 
 
 async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:

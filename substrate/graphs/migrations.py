@@ -124,15 +124,6 @@ DROP_VECTORS: Final = tuple(
 """The engine builds an index with two columns anew when one is dropped; the second drop ends that at once."""
 
 
-def _index_passages(dimension: int) -> Query:
-    return Query(
-        "vector_passagetrace_embedding",
-        "CREATE VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding) OPTIONS "
-        f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
-        "M: 16, efConstruction: 200, efRuntime: 100}",
-    )
-
-
 class CreateIndex(NamedTuple):
     query: Query
 
@@ -255,7 +246,9 @@ async def migrate(graph: Graph, version: int) -> None:
 
 async def _run(graph: Graph, step: Step) -> None:
     if isinstance(step, ChangeRecords):
-        await _change_records(graph, step.query)
+        after = -1
+        while rows := await graph.write(step.query, after=after, rows=ROWS, open=END_OF_TIME):
+            after = rows[0][0]
         return
     if isinstance(step, MoveVectors):
         await _move_vectors(graph)
@@ -274,7 +267,15 @@ async def _index_passages_in_use(graph: Graph) -> None:
     [[_, _, dimension, _, generation, *_]] = await graph.read(READ_STAMP)
     if dimension:
         graph.connection.vectors.use(graph.name, generation=generation)
-        await indexes.create_index(graph, _index_passages(dimension))
+        await indexes.create_index(
+            graph,
+            Query(
+                "vector_passagetrace_embedding",
+                "CREATE VECTOR INDEX FOR (n:PassageTrace) ON (n.embedding) OPTIONS "
+                f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
+                "M: 16, efConstruction: 200, efRuntime: 100}",
+            ),
+        )
 
 
 async def _move_vectors(graph: Graph) -> None:
@@ -288,9 +289,3 @@ async def _move_vectors(graph: Graph) -> None:
             await indexes.drop_index(graph, query)
         await indexes.wait_operational(graph)
     await graph.write(SET_SETS)
-
-
-async def _change_records(graph: Graph, query: Query) -> None:
-    after = -1
-    while rows := await graph.write(query, after=after, rows=ROWS, open=END_OF_TIME):
-        after = rows[0][0]

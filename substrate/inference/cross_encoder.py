@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import onnxruntime
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
 from schemas.errors import InvalidRequest, Unavailable
 
@@ -50,7 +50,16 @@ class CrossEncoder(BaseNodePostprocessor):
         """
         super().__init__()
         self._seconds = seconds
-        self._tokenizer = _open_tokenizer(directory / TOKENIZER)
+        # Its own limit of tokens holds when it is lower than ours.
+        path = directory / TOKENIZER
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as exc:  # its errors have no other base class
+            raise InvalidRequest(f"the tokenizer {path} cannot be read", remedy=REMEDY) from exc
+        tokenizer.no_padding()
+        limit = (tokenizer.truncation or {}).get("max_length", MAX_TOKENS)
+        tokenizer.enable_truncation(min(limit, MAX_TOKENS))
+        self._tokenizer = tokenizer
         self._session = _open_session(directory / MODEL)
         self.score(*PROBE)
 
@@ -74,36 +83,21 @@ class CrossEncoder(BaseNodePostprocessor):
         Raises InvalidRequest when the model does not give one number, Unavailable when that is not finite.
         """
         pair = self._tokenizer.encode(question[:MAX_CHARACTERS], text[:MAX_CHARACTERS])
-        scores = np.asarray(self._session.run(None, _inputs(self._session, pair))[0])
+        given = {"input_ids": pair.ids, "attention_mask": pair.attention_mask, "token_type_ids": pair.type_ids}
+        inputs = {}
+        for asked in self._session.get_inputs():
+            if asked.name not in given or asked.type not in TYPES:
+                raise InvalidRequest(
+                    f"the model asks for {asked.name}, {asked.type}, not for tokens", remedy=REMEDY
+                )
+            inputs[asked.name] = np.array([given[asked.name]], TYPES[asked.type])
+        scores = np.asarray(self._session.run(None, inputs)[0])
         if scores.size != 1:
             raise InvalidRequest(f"the model gives {scores.size} numbers for a pair, not one score", remedy=REMEDY)
         score = float(scores.reshape(()))
         if not np.isfinite(score):
             raise Unavailable("the model gave a score that is no number")
         return score
-
-
-def _inputs(session: onnxruntime.InferenceSession, pair: Encoding) -> dict[str, Any]:
-    """What the model asks for of the pair, by name. Raises InvalidRequest when it asks for something else."""
-    given = {"input_ids": pair.ids, "attention_mask": pair.attention_mask, "token_type_ids": pair.type_ids}
-    inputs = {}
-    for asked in session.get_inputs():
-        if asked.name not in given or asked.type not in TYPES:
-            raise InvalidRequest(f"the model asks for {asked.name}, {asked.type}, not for tokens", remedy=REMEDY)
-        inputs[asked.name] = np.array([given[asked.name]], TYPES[asked.type])
-    return inputs
-
-
-def _open_tokenizer(path: Path) -> Tokenizer:
-    """Its own limit of tokens holds when it is lower than ours."""
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as exc:  # its errors have no other base class
-        raise InvalidRequest(f"the tokenizer {path} cannot be read", remedy=REMEDY) from exc
-    tokenizer.no_padding()
-    limit = (tokenizer.truncation or {}).get("max_length", MAX_TOKENS)
-    tokenizer.enable_truncation(min(limit, MAX_TOKENS))
-    return tokenizer
 
 
 def _open_session(path: Path) -> onnxruntime.InferenceSession:

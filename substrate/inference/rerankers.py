@@ -67,16 +67,13 @@ def open_reranker(setting: str | None) -> Reranker | None:
     if setting is None:
         return None
     if setting.startswith(ONNX):
-        return _open_cross_encoder(Path(os.path.expanduser(setting.removeprefix(ONNX))))
+        from substrate.inference.cross_encoder import CrossEncoder  # noqa: PLC0415
+
+        directory = Path(os.path.expanduser(setting.removeprefix(ONNX)))
+        return Reranker(f"{ONNX}{directory.name}", CrossEncoder(directory, SECONDS))
     from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: PLC0415
 
     class_path = ClassPath(setting, "reranker", "node postprocessor", "SUBSTRATE_RERANKER")
     loaded: type[BaseNodePostprocessor] = class_path.load(BaseNodePostprocessor)
     with class_path.building():
         return Reranker(setting, loaded())
-
-
-def _open_cross_encoder(directory: Path) -> Reranker:
-    from substrate.inference.cross_encoder import CrossEncoder  # noqa: PLC0415
-
-    return Reranker(f"{ONNX}{directory.name}", CrossEncoder(directory, SECONDS))

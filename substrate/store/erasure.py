@@ -205,7 +205,15 @@ async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
     Generalisations of them go before them, since they hold their words, and so do statements that contest them,
     since they hold their names. A repeated call finishes an interrupted one.
     """
-    removed = await _erase_statements(graph, ids)
+    # Erase the statements that contest the memories; each goes with its links, by which it is found.
+    removed: Counter[str] = Counter()
+    for group in batched(ids, MEMORIES_AT_ONCE):
+        values = {"ids": list(group), "rows": MEMORIES_AT_ONCE}
+        while statements := [row[0] for row in await graph.read(STATEMENTS_ON, **values)]:
+            links = [row[0] for row in await graph.read(LINKS_OF, ids=statements, rows=LINKS_AT_ONCE)]
+            removed["receipts"] += await erase_receipts(graph, links, [])
+            await erase_changes(graph, links)
+            removed += await _erase_contents(graph, statements) + Counter(links=len(links))
     for group in batched([*await _find_generalisations(graph, ids), *ids], MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
             removed += await _erase_group(graph, existing)
@@ -220,19 +228,6 @@ async def _find_generalisations(graph: Graph, ids: Sequence[str]) -> list[str]:
         below = [each for each in await find_made_of(graph, below) if each not in found]
         found = [*below, *found]
     return found
-
-
-async def _erase_statements(graph: Graph, ids: Sequence[str]) -> Counter[str]:
-    """Erase the statements that contest the memories; each goes with its links, by which it is found."""
-    removed: Counter[str] = Counter()
-    for group in batched(ids, MEMORIES_AT_ONCE):
-        values = {"ids": list(group), "rows": MEMORIES_AT_ONCE}
-        while statements := [row[0] for row in await graph.read(STATEMENTS_ON, **values)]:
-            links = [row[0] for row in await graph.read(LINKS_OF, ids=statements, rows=LINKS_AT_ONCE)]
-            removed["receipts"] += await erase_receipts(graph, links, [])
-            await erase_changes(graph, links)
-            removed += await _erase_contents(graph, statements) + Counter(links=len(links))
-    return removed
 
 
 async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -151,7 +151,11 @@ async def look_up(
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     if not past and reads.state is not None:
-        return await _look_up_unknown(graph, _Kept(reads, words, phrases, name_queries))
+        kept = _Kept(reads, words, phrases, name_queries)
+        asked = kept.unknown()
+        if kept.sizes is None or any(asked.values()):
+            kept.add(await _ask(graph, asked, past=False), asked)
+        return kept.rows()
     asked = {"words": list(words), "phrases": list(phrases), "sounds": list(name_queries)}
     return _rows_of(await _ask(graph, asked, past=past))
 
@@ -215,13 +219,6 @@ class _Kept:
         )
 
 
-async def _look_up_unknown(graph: Graph, kept: _Kept) -> LexiconRows:
-    asked = kept.unknown()
-    if kept.sizes is None or any(asked.values()):
-        kept.add(await _ask(graph, asked, past=False), asked)
-    return kept.rows()
-
-
 def read_rows(rows: Sequence[Row]) -> LexiconRows:
     """The rows of a lexicon query as named values."""
     return _rows_of(_read_answer(rows))
@@ -282,8 +279,5 @@ def _read_answer(rows: Sequence[Row]) -> _Answer:
 
 def _named(row: Row) -> NamedMemory:
     _, memory_id, _, name, aliases, node_type, unset, _ = row
-    return NamedMemory(memory_id, name, _aliases(aliases), node_type, made=is_made(unset))
-
-
-def _aliases(stored: Any) -> tuple[str, ...]:
-    return tuple(orjson.loads(stored)) if stored else ()
+    others = tuple(orjson.loads(aliases)) if aliases else ()
+    return NamedMemory(memory_id, name, others, node_type, made=is_made(unset))

@@ -59,7 +59,11 @@ async def prepare(graph: Graph, expected: ExpectedState, changed: TransactionRow
     opened = likeness.vectors_of([*changed.new, *changed.carried])
     vectors = [*opened, *likeness.vectors_of(changed.past, is_open=False)]
     rewritten = [row["id"] for row in changed.carried if row["embedding"] is not None]
-    returning = _returning(expected, changed)
+    # Returning are memories whose content is that of an earlier version again; each is named with that version.
+    carried = {memory_id: version for memory_id, version, _ in expected.memories}
+    earlier = {row["id"]: row["of"] for row in changed.carried if row["embedding"] is None}
+    moved = [memory_id for memory_id, of in earlier.items() if of != carried.get(memory_id)]
+    returning = [{"id": name, "of": earlier.get(name, 0)} for name in dict.fromkeys([*changed.restored, *moved])]
     ids = [*rewritten, *(row["id"] for row in returning), *changed.withdrawn]
     if not ids:
         return Moving(vectors=vectors)
@@ -71,29 +75,16 @@ async def prepare(graph: Graph, expected: ExpectedState, changed: TransactionRow
     return Moving(ids, await likeness.marks(graph.connection, graph.name, before), vectors)
 
 
-def _returning(expected: ExpectedState, changed: TransactionRows) -> list[dict[str, Any]]:
-    """The memories whose content is that of an earlier version again, with that version."""
-    carried = {memory_id: version for memory_id, version, _ in expected.memories}
-    earlier = {row["id"]: row["of"] for row in changed.carried if row["embedding"] is None}
-    again = [memory_id for memory_id, of in earlier.items() if of != carried.get(memory_id)]
-    ids = dict.fromkeys([*changed.restored, *again])
-    return [{"id": memory_id, "of": earlier.get(memory_id, 0)} for memory_id in ids]
-
-
 async def finish(graph: Graph, moving: Moving) -> None:
     """Take the marks of those vectors away that the statement, which was carried out, made past.
 
     What the engine does not answer in time is left to the sweep: the commands are stored.
     """
     with suppress(Unavailable):
-        await _unmark_past(graph, moving)
-
-
-async def _unmark_past(graph: Graph, moving: Moving) -> None:
-    if moving.marks:
-        present = {join_name(*name) for name in await _present(graph, moving.ids)}
-        left = {name: mark for name, mark in moving.marks.items() if name not in present}
-        await likeness.unmark(graph.connection, graph.name, left)
+        if moving.marks:
+            present = {join_name(*name) for name in await _present(graph, moving.ids)}
+            left = {name: mark for name, mark in moving.marks.items() if name not in present}
+            await likeness.unmark(graph.connection, graph.name, left)
 
 
 async def _present(graph: Graph, ids: Iterable[str]) -> Names:

@@ -197,7 +197,10 @@ class Neighbours:
         else:
             values = {**self._values, "until": self.now + 1, "few": few}
             rows = await self._graph.read(FEW, **values, ids=list(ids))
-        held = _read_held(rows)
+        # By memory, how many links it has.
+        told = "".join(row[1] for row in rows if row[0] == "held")
+        pairs = (each.partition(" ") for each in told.split(CUT_MARK) if each)
+        held = {name: int(count) for count, _, name in pairs}
         links: dict[str, list[NearLink]] = {name: [] for name in held}
         for row in rows:
             if row[0] == "link":
@@ -255,13 +258,6 @@ class Neighbours:
         near = _new(RecordName, ("memory", other, version, created, END_OF_TIME, long))
         since, until = max(valid, link[_VALID]), min(invalid, link[_INVALID])
         return _new(NearLink, (source, other if source == start else start, name, near, since, until))
-
-
-def _read_held(rows: Sequence[Row]) -> dict[str, int]:
-    """By memory, how many links it has."""
-    told = "".join(row[1] for row in rows if row[0] == "held")
-    pairs = (each.partition(" ") for each in told.split(CUT_MARK) if each)
-    return {name: int(count) for count, _, name in pairs}
 
 
 _JOINED_BYTES: Final = 500

@@ -130,12 +130,10 @@ async def read_suspects(graph: Graph, net: Mapping[str, Any], *, links: bool) ->
 
 async def read_links_at(graph: Graph, ids: Iterable[str]) -> list[str]:
     """The ids of the links that begin or end at some memories."""
-    found = dict.fromkeys([row[0] for group in batched(ids, IDS_AT_ONCE) for row in await _links_at(graph, group)])
+    found = dict.fromkeys(
+        [row[0] for group in batched(ids, IDS_AT_ONCE) for row in await graph.read(LINKS_AT, ids=list(group))]
+    )
     return list(found)
-
-
-async def _links_at(graph: Graph, ids: Sequence[str]) -> Sequence[Any]:
-    return await graph.read(LINKS_AT, ids=list(ids))
 
 
 async def read_bare_names(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.memory import Contest, SharedFrom
 from schemas.temporal import Instant, Scope, to_datetime
@@ -124,15 +124,14 @@ async def read_contests(
     values = {"ids": list(ids), "characters": SHOWN_CHARACTERS, "contests": CONTESTS_READ, **scope.bounds()}
     contests: dict[str, tuple[Contest, ...]] = {}
     for row in await graph.read(CONTESTS_THEN if past else CONTESTS_NOW, **values):
-        contests[row[0]] = (*contests.get(row[0], ()), _contest(row[1:]))
+        by, reason, statement_id, link_id, since = row[1:]
+        contests[row[0]] = (
+            *contests.get(row[0], ()),
+            Contest(
+                by=by, reason=reason or "", statement_id=statement_id, link_id=link_id, since=to_datetime(since)
+            ),
+        )
     return contests
-
-
-def _contest(row: Sequence[Any]) -> Contest:
-    by, reason, statement_id, link_id, since = row
-    return Contest(
-        by=by, reason=reason or "", statement_id=statement_id, link_id=link_id, since=to_datetime(since)
-    )
 
 
 async def walk_contested(graph: Graph, scope: Scope, after: int) -> AsyncIterator[list[ContestedRow]]:

@@ -189,10 +189,21 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         rows = likeness.with_digests(rows) if query is REMEMBER else rows
         vectors = likeness.vectors_of(rows) if query is REMEMBER else ()
         part = _from_first(batch._replace(rows=rows))
-        once = ExactlyOnceWrite(graph, query, _parameters(part, query), again=again, vectors=vectors)
+        parameters = {
+            "rows": list(map(without_nulls, part.rows)),
+            "at": part.at,
+            "last": max(row["nth"] for row in part.rows),
+            "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], part.at) for row in part.rows),
+            "whole": [] if part.whole is None else [dict(part.whole)],
+            "open": END_OF_TIME,
+            "command": query.name.removesuffix("_named"),
+        }
+        once = ExactlyOnceWrite(graph, query, parameters, again=again, vectors=vectors)
         try:
             reply = await _send(once, part)
-            outcomes = _in_order([row[:-_MOVED_COLUMNS] for row in reply], part)
+            answered = [_outcome(row[:-_MOVED_COLUMNS]) for row in reply]
+            by_id = {outcome.id: outcome for outcome in answered}
+            outcomes = [by_id[row["id"]] for row in part.rows]  # the engine may return them in another order
         finally:
             again = once.again
         if not again:
@@ -255,24 +266,6 @@ def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> Row
     return outcome._replace(new=True, at=stored_at, receipt=None)
 
 
-def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
-    return {
-        "rows": list(map(without_nulls, batch.rows)),
-        "at": batch.at,
-        "last": max(row["nth"] for row in batch.rows),
-        "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], batch.at) for row in batch.rows),
-        "whole": [] if batch.whole is None else [dict(batch.whole)],
-        "open": END_OF_TIME,
-        "command": query.name.removesuffix("_named"),
-    }
-
-
-def _in_order(reply: Sequence[Row], batch: RowBatch) -> list[RowOutcome]:
-    """The outcomes in the order of the rows: the engine may return them in another order."""
-    outcomes = {outcome.id: outcome for outcome in map(_outcome, reply)}
-    return [outcomes[row["id"]] for row in batch.rows]
-
-
 _FOUND_COLUMNS: Final = 9
 _RECEIPT_END: Final = _FOUND_COLUMNS + len(RECEIPT_COLUMNS)
 
@@ -308,15 +301,11 @@ async def in_batches[Row, Answer](
         except StoreTimeout as error:
             size.note_late(len(part))
             if len(part) == 1:
-                raise _too_busy(error) from error
+                raise StoreTimeout(
+                    f"the engine is too busy to write even a single row within its deadline: {error.detail}",
+                    remedy="Send the same again when it is less busy: what is stored already is not stored twice.",
+                ) from error
             continue
         size.note_written(len(part), time.monotonic() - begun)
         start += len(part)
     return answers
-
-
-def _too_busy(error: StoreTimeout) -> StoreTimeout:
-    return StoreTimeout(
-        f"the engine is too busy to write even a single row within its deadline: {error.detail}",
-        remedy="Send the same again when it is less busy: what is stored already is not stored twice.",
-    )

@@ -41,7 +41,13 @@ def open_embedder(settings: EmbeddingSettings) -> Embedder:
     if kind == "openai":
         return _opener("openai_client")(settings, rest.strip())
     if kind and rest:
-        return _open_class(choice)
+        # Its blocking methods run in the worker thread: in many such classes the asynchronous ones block, too.
+        class_path = ClassPath(choice, "embedding", "embedding class", "SUBSTRATE_EMBEDDING")
+        loaded = class_path.load_fitting(METHODS, "BaseEmbedding")
+        with class_path.building():
+            port = loaded()
+            name = str(port.model_name)
+        return Embedder(port, ModelInfo(provider=choice, model=choice if name == "unknown" else name))
     raise InvalidRequest(
         f"there is no embedding model {choice!r}",
         remedy="Set SUBSTRATE_EMBEDDING to local, none, openai, openai:<model>, or package.module:Class.",
@@ -51,13 +57,3 @@ def open_embedder(settings: EmbeddingSettings) -> Embedder:
 def _opener(module: str) -> Callable[..., Embedder]:
     opener: Callable[..., Embedder] = import_module(f"{__name__}.{module}").open_model
     return opener
-
-
-def _open_class(path: str) -> Embedder:
-    """Its blocking methods run in the worker thread: in many such classes the asynchronous ones block, too."""
-    class_path = ClassPath(path, "embedding", "embedding class", "SUBSTRATE_EMBEDDING")
-    loaded = class_path.load_fitting(METHODS, "BaseEmbedding")
-    with class_path.building():
-        port = loaded()
-        name = str(port.model_name)
-    return Embedder(port, ModelInfo(provider=path, model=path if name == "unknown" else name))

@@ -114,15 +114,11 @@ def open_model(settings: EmbeddingSettings) -> Embedder:
 
 def embedder_of(model: LocalMiniLM) -> Embedder:
     """An embedder of this model, with as many threads as this machine has for it."""
-    info = ModelInfo("this package", MODEL, DIMENSION, threads=_threads(), note=model.choice)
-    return Embedder(model, info)
-
-
-def _threads() -> int:
-    """How many threads embed at ingestion: as many as this process has processors, within reason."""
+    # How many threads embed at ingestion: as many as this process has processors, within reason.
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return min(processors, MOST_THREADS)
+    info = ModelInfo("this package", MODEL, DIMENSION, threads=min(processors, MOST_THREADS), note=model.choice)
+    return Embedder(model, info)
 
 
 def _tokenizer() -> Tokenizer:

@@ -36,7 +36,11 @@ def onnx_file(cache: Path, precision: Precision) -> bytes:
     """
     name = file_name(precision)
     if (CARRIED / name).exists():
-        return _read_carried(CARRIED / name)
+        path = CARRIED / name
+        model = path.read_bytes()
+        if not _is_intact(model, path.name):
+            raise Fault("the embedding model of this installation is damaged", remedy=REMEDY)
+        return model
     path = cache / name
     try:
         model = path.read_bytes()
@@ -48,13 +52,6 @@ def onnx_file(cache: Path, precision: Precision) -> bytes:
         return model
     model = build_model(installed().weights, precision)
     _write(path, model)
-    return model
-
-
-def _read_carried(path: Path) -> bytes:
-    model = path.read_bytes()
-    if not _is_intact(model, path.name):
-        raise Fault("the embedding model of this installation is damaged", remedy=REMEDY)
     return model
 
 
