@@ -186,18 +186,21 @@ class Candidates:
             self._rank_by_likeness(level_of(graph))
 
     def add_links(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> list[Candidate]:
-        """Add links, and the memories that some of the rows have; return those that were no candidates."""
+        """Add links, and the memories that some of the rows have, which are shown beyond the limit; return those
+        that were no candidates."""
         new: list[Candidate] = []
         for row in rows:
             link, key = self._link(graph, row), (graph, row[ID], row[VERSION])
             if link.row[_LINK_CLOSED] == QUARANTINED and is_quarantined(link, self.known_to):
                 continue
             self.links.setdefault((graph, row[LINK_ID], row[LINK_VERSION] or 1), link)
-            if row[ID] is not None and key not in self.memories:
-                memory = self._memory(key, row)
-                if memory.row[_CLOSED] == QUARANTINED and is_quarantined(memory, self.known_to):
-                    continue
-                memory.hops, memory.is_beside = 1, True
+            if row[ID] is None:
+                continue
+            memory = self.memories.get(key) or self._memory(key, row)
+            if memory.row[_CLOSED] == QUARANTINED and is_quarantined(memory, self.known_to):
+                continue
+            memory.hops, memory.is_beside = memory.hops or 1, True
+            if key not in self.memories:
                 self.memories[key] = memory
                 new.append(memory)
         return new

@@ -114,7 +114,8 @@ def consciousness_scores(
     question, in normal form; resonance is their cosine with those of the memory, in [0, 1]. `pressure` is in [0,
     1]. Without `inferred`, only what a writer gave counts: for a question, the words that tell the rest
     are scored already. `shared`: what a memory of a shared level loses. `whole`: by what `relevance` was
-    divided; the other terms are, too. A `mood` colours what answers: its resonance counts by relevance.
+    divided; the other terms are, too, but for `shared`. A `mood` colours what answers: its resonance counts by
+    relevance.
     """
     weighed = [(memory.key, _weighed(memory, inferred=inferred)) for memory in memories]
     resonances: Iterable[float] = repeat(0.0)

@@ -18,10 +18,12 @@ from orchestration.ranking.spreading import FOLLOWING
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.ranking import dominant_emotion
 from orchestration.writing.appraised_rows import replied_to
+from schemas.errors import Fault, StoreTimeout
 from schemas.memory import ConsciousnessNode, GraphKey, Level
 from schemas.mind.imagination import Imagination, Imagine, PastCase
 from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
+from substrate.connection.errors import GraphMissing
 from substrate.graphs.names import graph_name
 from substrate.store import predictions
 from substrate.store.identity import SELF_TYPE
@@ -51,7 +53,8 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
     by_meaning = found.weights["likeness"] > 0.0
     every = chain.from_iterable(found.levels.values())
     resonances = [one for one in every if one.memory.node_type not in THINGS]
-    replies = await _read_replies(resonances, request, deps, now)
+    late: list[str] = []
+    replies = await _read_replies(resonances, request, deps, now, notes=late)
     echoes: list[_Echo] = []
     for one in resonances:
         replied = replies.get((one.memory.graph_key, one.memory.node_id))
@@ -72,7 +75,7 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
         emotions=imagined.emotions,
         usual=imagined.usual,
         nearest=_nearest(echoes, imagined),
-        notes=(*request.notes, *([] if imagined.enough else [few]), *found.notes),
+        notes=(*request.notes, *([] if imagined.enough else [few]), *found.notes, *late),
         degraded=found.degraded,
     )
     return await _keep(request, answer, deps, now) if request.keep else answer
@@ -95,21 +98,27 @@ def _signal(request: Imagine) -> Resonate:
 
 
 async def _read_replies(
-    resonances: Sequence[Resonance], request: Imagine, deps: Deps, now: Instant
+    resonances: Sequence[Resonance], request: Imagine, deps: Deps, now: Instant, *, notes: list[str]
 ) -> dict[tuple[GraphKey, str], str | None]:
     """What the next turn of the other side says came of each turn, by its graph and id."""
-    acts: dict[GraphKey, dict[str, ConsciousnessNode]] = {}
+    acts: dict[GraphKey, dict[str, list[ConsciousnessNode]]] = {}
     for one in resonances:
         for edge in one.edges:
             if edge.relation_type == FOLLOWING and edge.source_id == one.memory.node_id:
-                acts.setdefault(one.memory.graph_key, {})[edge.target_id] = one.memory
+                by_reply = acts.setdefault(one.memory.graph_key, {})
+                by_reply.setdefault(edge.target_id, []).append(one.memory)
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_plain_view(request.citizen_id, tuple(acts), scope, deps, now=now)
     replies: dict[tuple[GraphKey, str], str | None] = {}
     for key, target in view.targets.items():
-        for reply_id, (speaker, text) in (await read_spoken(target, scope, list(acts[key]))).items():
-            act = acts[key][reply_id]
-            replies[key, act.node_id] = replied_to(act.speaker, speaker, text)
+        try:
+            spoken = await read_spoken(target, scope, list(acts[key]))
+        except (GraphMissing, StoreTimeout, Fault):
+            notes.append(f"what was replied to them in {key} was not read in time")
+            continue
+        for reply_id, (speaker, text) in spoken.items():
+            for act in acts[key][reply_id]:
+                replies[key, act.node_id] = replied_to(act.speaker, speaker, text)
     return replies
 
 
@@ -127,7 +136,8 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | No
         solved = solved or (edge.relation_type == RESOLVED_BY and edge.source_id == memory.node_id)
         answers = answers or (edge.relation_type == FOLLOWING and edge.target_id == memory.node_id)
     outcome = imagination.outcome_of(memory, solved=solved, replied=replied)
-    if answers and read_reply(memory.description):
+    is_given = memory.result is not None and "result" not in memory.unset
+    if answers and not is_given and read_reply(memory.description):
         outcome = replied  # what it tells came of the turn before, not of itself
     return _Echo(
         found,

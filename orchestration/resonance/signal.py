@@ -159,7 +159,9 @@ async def _read_shown(state: CitizenState, view: View) -> dict[str, str]:
 async def _collect_sources(request: Resonate, state: CitizenState, view: View) -> SignalSources:
     window = read_window(request)
     text = (request.query_text or "").strip() or window.text
-    lexicons = await _look_up_lexicons(window.text or text, text, view)
+    # What is asked stands last: of a long text the last words are looked up.
+    looked_up = " ".join(filter(None, (window.text, request.query_text)))
+    lexicons = await _look_up_lexicons(looked_up, text, view)
     if not request.built:
         return SignalSources(window, text, state, lexicons, [], Surroundings([], []))
     named = [entity.name for lexicon in lexicons.values() for entity in lexicon.entities]

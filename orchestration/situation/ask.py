@@ -157,7 +157,10 @@ async def _read_rules(reading: _Reading, asked: str) -> list[HeldRule]:
     target = reading.view.targets.get(Level.N1)
     if target is None or not asked:
         return []
-    vector = await reading.deps.embedder.embed_query(asked)
+    try:
+        vector = await reading.deps.embedder.embed_query(asked)
+    except Unavailable:
+        vector = []
     stored = await read_rules(target, reading.view.scope, vector or None)
     return fitting_rules(find_rules(stored, reading.citizen_id), asked)
 

@@ -101,7 +101,7 @@ async def retrieve_consciousness_context_from_state(
             activation = with_plurality(activation, candidates.memories, state.plurality, waking.moment)
         if recall is not None:
             activation = in_order(activation, recall.order)
-        activation = await add_links(candidates, activation, state, waking, view=view)
+        activation = await add_links(candidates, activation, state, waking, view=view, notes=notes)
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
         patterns += _told_patterns(recollection, patterns, waking)

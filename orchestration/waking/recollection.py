@@ -287,15 +287,22 @@ def add_told(
 
 
 async def add_links(
-    candidates: Candidates, activation: Activation, state: StateBasedRetrieval, waking: WakingState, *, view: View
+    candidates: Candidates,
+    activation: Activation,
+    state: StateBasedRetrieval,
+    waking: WakingState,
+    *,
+    view: View,
+    notes: list[str],
 ) -> Activation:
     """The activation with what was said right after what is told in focus; `candidates` gains that, and every
-    link that holds between what is shown. Unchanged where they come too late.
+    link that holds between what is shown. Unchanged where they come too late, which `notes` then says.
     """
     ids = shown_ids(state, candidates, activation)
     told: dict[str, float] = {}
     for key, amount, *_ in activation.order[:FOCUS]:
-        if len(told) < ANSWERED and key[0] == Level.N1 and is_told(candidates.memories[key]):
+        shown = key[1] in ids.get(key[0], ()) and key[0] == Level.N1
+        if shown and len(told) < ANSWERED and is_told(candidates.memories[key]):
             told[key[1]] = amount
     hidden = [RESOLVED] if state.include_only_unresolved and waking.mode is QueryMode.RELATED_UNRESOLVED else []
     reading = partial(store.read_between, scope=view.scope, filters=state.filters, hidden=hidden)
@@ -303,7 +310,8 @@ async def add_links(
         found = await together(
             *(reading(view.targets[key], ids=ids[key], told=list(told) if key == Level.N1 else []) for key in ids)
         )
-    except (StoreTimeout, Fault):
+    except (GraphMissing, StoreTimeout, Fault):
+        notes.append("the links between what is shown were not read in time")
         return activation
     beside: list[Candidate] = []
     shares: list[float] = []

@@ -259,6 +259,8 @@ def after_values(scope: Scope, ids: list[str], others: list[str], filters: Filte
 
 MAX_LINKS_BETWEEN: Final = 200
 """So many links between memories are read, the strongest: a stream shows no more of one level."""
+MAX_SAID_NEXT: Final = 8
+"""So many memories that were said right after are read, the first ones."""
 
 
 def _between(link: str, record: str) -> str:
@@ -266,7 +268,8 @@ def _between(link: str, record: str) -> str:
     told = "MATCH (i:ConsciousnessNode) WHERE i.id IN $told WITH i"
     return (
         f"CALL {{ {told} MATCH {said_next} AND NOT j.id IN $ids {record} "
-        f"WHERE {visible('m')} AND {fits('m')} AND NOT coalesce(m.resolution_state, '') IN $hidden RETURN e, m "
+        f"WHERE {visible('m')} AND {fits('m')} AND NOT coalesce(m.resolution_state, '') IN $hidden "
+        f"WITH e, m ORDER BY e.valid_at, e.id, m.version LIMIT {MAX_SAID_NEXT} RETURN e, m "
         f"UNION ALL {told} OPTIONAL MATCH {said_next} WITH $ids + collect(j.id) AS ids "
         f"MATCH (s:ConsciousnessNode) WHERE s.id IN ids WITH s, ids MATCH (s)-[e:{link}]->(o:ConsciousnessNode) "
         f"WHERE o.id IN ids AND {visible('e')} "

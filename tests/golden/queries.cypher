@@ -671,6 +671,9 @@ CALL {
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.resolution_state,
       '') IN $hidden
+  WITH e, m
+  ORDER BY e.valid_at, e.id, m.version
+  LIMIT 8
   RETURN e, m
   UNION ALL
   MATCH (i:ConsciousnessNode)
@@ -746,6 +749,9 @@ CALL {
       AND m.valid_at >= $began_from AND m.valid_at < $began_to
       AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND NOT coalesce(m.resolution_state,
       '') IN $hidden
+  WITH e, m
+  ORDER BY e.valid_at, e.id, m.version
+  LIMIT 8
   RETURN e, m
   UNION ALL
   MATCH (i:ConsciousnessNode)

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state
 from orchestration.resonance.ask import resonate
+from orchestration.resonance.imagining import imagine
 from schemas.commands import Correct, Supersede
 from schemas.errors import InvalidRequest
+from schemas.mind.imagination import Imagine
 from schemas.mind.state import StateChange
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate
 from tests.integration.identity_contexts import told
-from tests.integration.store import NOW, day, moment, relate, remember, stored
+from tests.integration.store import ASKED, NOW, day, moment, relate, remember, stored
 from tests.scripted_model import ScriptedModel
 
 ONLY = dict.fromkeys(CHANNELS, 0.0)
@@ -216,6 +218,33 @@ async def test_each_context_comes_with_its_nodes_edges_and_rules(deps: Deps, fre
     ]
     assert (by_id["night"].nodes, by_id["night"].edges) == ((), ())
     assert sorted(answer.rules) == ["Sleep.", "Write."]
+
+
+@pytest.mark.parametrize("beside", [{}, {"focus": "garden"}, {"window": [{"text": "the garden has flowers"}]}])
+async def test_the_words_of_the_question_count_beside_a_window_and_a_focus(
+    deps: Deps, fresh_citizen: str, beside: dict[str, Any]
+) -> None:
+    texts = ("I painted the boat blue", "the garden has flowers", "the garden has bees", "the soup was hot")
+    await stored(deps, *(remember(fresh_citizen, f"t{n}", description=text) for n, text in enumerate(texts)))
+    answer = await ask(deps, fresh_citizen, query_text="blue boat", **beside)
+    assert channel(answer, "words")["t0"] == pytest.approx(1.0)
+    assert order(answer)[0] == "t0"
+
+
+@pytest.mark.parametrize(
+    ("acts", "given", "results"),
+    [(("a0", "a1"), None, {"a0": "positive", "a1": "positive"}), (("a0",), "negative", {"r": "negative"})],
+)
+async def test_imagination_reads_what_was_replied_to_each_act_unless_a_result_was_given(
+    deps: Deps, fresh_citizen: str, acts: tuple[str, ...], given: str | None, results: dict[str, str]
+) -> None:
+    c = fresh_citizen
+    done = [remember(c, name, description=f"I painted the boat blue {name}", speaker="Ann") for name in acts]
+    thanks = "Thanks a lot for painting the boat blue, that looks great!"
+    reply = remember(c, "r", description=thanks, speaker="Bob", **({"result": given} if given else {}))
+    await stored(deps, *done, reply, *(relate(c, name, "r", relation_type="NEXT") for name in acts))
+    imagined = await imagine(Imagine(citizen_id=c, action="paint the boat blue"), deps, ASKED)
+    assert {case.memory_id: case.result for case in imagined.nearest}.items() >= results.items()
 
 
 async def test_resonances_are_reranked_as_answers_are(deps: Deps, fresh_citizen: str) -> None:

@@ -10,11 +10,13 @@ import pytest
 
 from orchestration.dependencies import Deps
 from schemas.commands import Unrelate
+from schemas.errors import StoreTimeout
 from schemas.intention import QueryMode
 from schemas.memory import Level
 from schemas.temporal import to_datetime
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
+from substrate.store import told as told_store
 from tests.integration.store import NOW, found, ids, moment, relate, remember, send, stored, work
 from tests.integration.test_waking_told import LATER, TALK, chat, woken
 
@@ -71,6 +73,50 @@ async def test_the_answer_to_what_is_in_focus_comes_behind_all_answers(deps: Dep
     own = {"speakers": ["user"]}
     filtered = await woken(deps, fresh_citizen, QueryMode.SIMILAR_STATE, **goal, filters=own)
     assert {node.speaker for node in found(filtered)} == {"user"}
+
+
+def turn(citizen: str, name: str, text: str, **fields: Any) -> Any:
+    return remember(citizen, name, description=text, node_type="Turn", **{"valid_at": moment(90), **fields})
+
+
+STUCK = "I am stuck with the leaking boat and have to mend it"
+
+
+async def test_only_what_follows_a_shown_turn_comes_along(deps: Deps, fresh_citizen: str) -> None:
+    c = fresh_citizen
+    told = [turn(c, f"t{n}", f"{STUCK}, part {n}", speaker="user", valid_at=moment(90 + n)) for n in (0, 2, 4)]
+    said = [turn(c, f"t{n}", f"Take tar {n}", speaker="assistant", valid_at=moment(90 + n)) for n in (1, 3, 5)]
+    joined = [relate(c, f"t{n}", f"t{n + 1}", relation_type="NEXT") for n in (0, 2, 4)]
+    await stored(deps, *told, *said, *joined)
+    stream = await woken(
+        deps, c, QueryMode.RELATED_UNRESOLVED, current_goal="mend the boat", max_results_per_level=1
+    )
+    shown = set(ids(found(stream)))
+    assert len(shown & {"t1", "t3", "t5"}) == 1
+    assert all(f"t{int(name[1]) - 1}" in shown for name in shown & {"t1", "t3", "t5"})
+
+
+async def test_what_was_said_right_after_is_bounded_and_each_has_its_link(deps: Deps, fresh_citizen: str) -> None:
+    c = fresh_citizen
+    said = [turn(c, f"r{n}", f"Take tar {n}", speaker="assistant", valid_at=moment(91)) for n in range(30)]
+    joined = [relate(c, "t0", f"r{n}", relation_type="NEXT", valid_at=moment(91)) for n in range(30)]
+    await stored(deps, turn(c, "t0", STUCK, speaker="user"), *said, *joined)
+    stream = await woken(
+        deps, c, QueryMode.RELATED_UNRESOLVED, current_goal="mend the boat", max_results_per_level=2
+    )
+    after = set(ids(found(stream))) - {"t0"}
+    assert len(after) == 8
+    assert {edge.target_id for edge in stream.traversal_graph.edges} == after
+
+
+async def test_late_links_are_told(deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def late(*_: Any, **__: Any) -> Any:
+        raise StoreTimeout("late", remedy="Try again.")
+
+    await chat(deps, fresh_citizen)
+    monkeypatch.setattr(told_store, "read_between", late)
+    stream = await woken(deps, fresh_citizen, QueryMode.SIMILAR_STATE, current_goal="the boiler is broken")
+    assert "the links between what is shown were not read in time" in stream.notes
 
 
 async def test_nothing_that_is_resolved_comes_beside_open_work(deps: Deps, fresh_citizen: str) -> None:
