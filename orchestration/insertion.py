@@ -57,7 +57,7 @@ async def apply(
     """
     answers = await _apply(commands, deps, now, whole, moments=moments)
     if deps.names and whole is None:
-        await _name(commands, answers, deps, now)
+        await name_texts(commands, answers, deps, now)
     return await following.with_consequences(commands, answers, deps, now) if whole is None else answers
 
 
@@ -65,11 +65,13 @@ async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant
     """Apply all commands, or none, as `atomic.apply` does; the names in new texts are stored after them."""
     answers = await atomic.apply(commands, deps, now)
     if deps.names:
-        await _name(commands, answers, deps, now)
+        await name_texts(commands, answers, deps, now)
     return await following.with_consequences(commands, answers, deps, now)
 
 
-async def _name(commands: Sequence[Command], answers: Sequence[WriteReceipt], deps: Deps, now: Instant) -> None:
+async def name_texts(
+    commands: Sequence[Command], answers: Sequence[WriteReceipt], deps: Deps, now: Instant
+) -> None:
     """Store the names that the new texts mention, and their links. Sending the texts again makes up for a failure.
 
     Raises Unavailable when the engine does not answer.

@@ -88,5 +88,7 @@ def _describe(command: Erase) -> str:
 
 
 async def _erase(settings: Settings, command: Erase) -> ErasureReport:
+    if isinstance(command, EraseMemory | EraseEpisode):
+        command = command.with_writer(support.writer_of(command))
     async with support.open_store(settings) as runtime:
         return await erase_from_store(command, runtime, await runtime.moment())

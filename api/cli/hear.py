@@ -97,7 +97,7 @@ async def _hear(settings: Settings, chosen: HeardConversation, messages: Any) ->
             sent = NewMessages(chosen.owner, chosen.episode_id, part, chosen.graph_key)
             job = Job(runtime.deps, await runtime.moment(), support.writer_of(chosen))
             reports.append(await hear_messages(sent, job))
-    return join_heard(reports)
+    return join_heard(reports).model_copy(update={"citizen_id": chosen.citizen_id})
 
 
 def _show(report: HeardReport, console: Console) -> None:

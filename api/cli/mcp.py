@@ -55,7 +55,7 @@ def mcp(
     owner = CitizenScope() if citizen is None else single_citizen_scope(citizen, "--citizen")
     chosen = choose_tools(split_names(tools))
     if url is None and ctx.find_root().obj is None:
-        url = ClientSettings().named
+        url = import_module("api.cli.support").read_group(ClientSettings).named
     fault = run_until_stopped(_serve(ctx, url, owner, chosen))
     if fault is not None:
         raise typer.Exit(exit_code(fault))

@@ -70,7 +70,7 @@ def read_settings(ctx: typer.Context) -> Settings:
     Raises InvalidRequest where SUBSTRATE_BASE_URL names a service, whose store this command would not open.
     """
     data: Path | None = ctx.find_root().obj
-    service = _read_group(ClientSettings).named
+    service = read_group(ClientSettings).named
     if service is not None and data is None and ctx.info_name not in OWN_STORE:
         raise InvalidRequest(
             f"SUBSTRATE_BASE_URL names the service at {service}, and `{ctx.command_path}` opens a store itself",
@@ -78,12 +78,12 @@ def read_settings(ctx: typer.Context) -> Settings:
             "REST, the Python client and `substrate mcp`.",
         )
     settings = Settings(
-        store=_read_group(StoreSettings),
-        embedding=_read_group(EmbeddingSettings),
-        server=_read_group(ServerSettings),
-        auth=_read_group(AuthSettings),
-        language_model=_read_group(LanguageModelSettings),
-        upkeep=_read_group(UpkeepSettings),
+        store=read_group(StoreSettings),
+        embedding=read_group(EmbeddingSettings),
+        server=read_group(ServerSettings),
+        auth=read_group(AuthSettings),
+        language_model=read_group(LanguageModelSettings),
+        upkeep=read_group(UpkeepSettings),
     )
     return settings if data is None else use_directory(settings, data)
 
@@ -94,7 +94,7 @@ def use_directory(settings: Settings, data: Path) -> Settings:
     return replace(settings, store=store)
 
 
-def _read_group[T: BaseSettings](kind: type[T]) -> T:
+def read_group[T: BaseSettings](kind: type[T]) -> T:
     """Raises InvalidRequest with every fault, each under the name of its environment variable."""
     try:
         return validate(kind, {}, {name: f"SUBSTRATE_{name.upper()}" for name in kind.model_fields})

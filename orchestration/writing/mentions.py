@@ -71,6 +71,7 @@ class Writing:
     own: bool = True
     ended: tuple[str, ...] = ()
     speaker: str | None = None
+    node_type: str | None = None
 
     def named_text(self) -> NamedText:
         return NamedText(self.memory_id, self.text if self.own else "", self.time)
@@ -105,7 +106,8 @@ def writing_of(command: Command, memory_id: str | None, time: datetime | None) -
     if not own and not command.about:
         return None
     text = command.description or command.name
-    return Writing(command, memory_id, text, time, command.about, own, speaker=command.speaker)
+    kind = command.node_type
+    return Writing(command, memory_id, text, time, command.about, own, speaker=command.speaker, node_type=kind)
 
 
 def is_own(source: str, speaker: str | None) -> bool:
@@ -123,8 +125,10 @@ async def _revised(command: Revision | Retract, receipt: WriteReceipt, deps: Dep
     if isinstance(command, Retract):  # it stays linked with what it named, as it stays in the past
         told = tuple(link_id for link_id in ended if not link_id.startswith(f"{command.id}|"))
         return Writing(command, command.id, "", command.effective_at, ended=told) if told else None
-    text = str(command.description)
-    return Writing(command, command.id, text, receipt.valid_at, ended=ended, speaker=written.speaker)
+    text, kind = str(command.description), written.node_type
+    return Writing(
+        command, command.id, text, receipt.valid_at, ended=ended, speaker=written.speaker, node_type=kind
+    )
 
 
 def home_of(command: Command) -> str:
@@ -260,7 +264,7 @@ class Mentions:
                 yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
         if "citizen_id" in self.place and writing.own and states_something(writing.text, self.book.language):
             yield self.link_to(writing, SELF_ID).assuming(*_MADE_OF_LINK)
-        if (mentioned or writing.about) and getattr(writing.command, "node_type", None) != CONTEXT:
+        if (mentioned or writing.about) and writing.node_type != CONTEXT:
             for deed in self.read_deeds(writing):
                 yield self._deed_link(writing, deed)
 

@@ -53,6 +53,14 @@ AUTHORS_OF_EPISODE: Final = Query(
     "erase_authors_of_episode", f"MATCH (n:ConsciousnessNode) WHERE n.episode_id IN $ids WITH n {_AUTHORS}"
 )
 
+LINK_AUTHORS_OF_EPISODE: Final = Query(
+    "erase_link_authors_of_episode",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows "
+    "OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.episode_id IN $ids "
+    "WITH n, e RETURN max(id(n)), collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE coalesce(e.author, '') END)",
+)
+"""The greatest internal id of a page, and the authors of its links from the episodes, empty for none."""
+
 LINKS_OF: Final = Query(
     "erase_links_of",
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
@@ -194,9 +202,18 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
 
 
 async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
-    """Return the authors of all records of a memory or an episode, past ones too; None for those without one."""
+    """Return the authors of all records of a memory or an episode, past ones too; None for those without one.
+
+    Of an episode also those of its links: anybody may name it in a memory, and they go with it.
+    """
     query = AUTHORS_OF_EPISODE if of_episode else AUTHORS
-    return {author for [author] in await graph.read(query, ids=[target_id])}
+    found = {author for [author] in await graph.read(query, ids=[target_id])}
+    after: int | None = -1 if of_episode else None
+    while after is not None:
+        values = {"ids": [target_id], "after": after, "rows": ROWS_A_PAGE}
+        [[after, of_links]] = await graph.read_typed(LINK_AUTHORS_OF_EPISODE, **values)
+        found.update(author or None for author in of_links)
+    return found
 
 
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:

@@ -206,6 +206,29 @@ def test_a_message_of_another_cannot_be_edited_or_taken_back(shared: Shared) -> 
     assert told["status"] == "retracted"
 
 
+def test_nobody_erases_the_links_of_another_by_naming_their_episode(shared: Shared, service: Service) -> None:
+    episode, ends = f"plan-{shared.word}", [f"{shared.word}-{n}" for n in range(2)]
+    tie: dict[str, Any] = {
+        "command": "relate",
+        "id": f"{shared.word}-tie",
+        "source_id": ends[0],
+        "target_id": ends[1],
+    }
+    tie |= {"relation_type": "NEEDS", "episode_id": episode, "goal": "g", "mindstate": "m", "energy": 0.5}
+    tie |= {"confidence": 0.5, "emotion_vector": {}}
+    memories = [{"command": "remember", "id": name, "name": name} for name in ends]
+    bait = {"command": "remember", "id": f"{shared.word}-bait", "name": "Bait", "episode_id": episode}
+    for name, commands in (("Ada", [*memories, tie]), ("Kai", [bait])):
+        told = [{**each, **shared.named(name)} for each in commands]
+        sent = shared.clients[name].post("/v1/commands", json=told)
+        assert sent.is_success, sent.text
+    refused = shared.clients["Kai"].delete(f"/v1/episodes/{episode}", params=shared.named("Kai"))
+    assert "only its author or a steward" in problem_in(refused, 403)["detail"]
+    assert tie["id"] in {each["link_id"] for each in shared.listed("links", relation_type="NEEDS")}
+    erased = service.http.delete(f"/v1/episodes/{episode}", params=shared.where)
+    assert erased.json()["removed"]["links"] == 1
+
+
 def test_who_speaks_earlier_in_what_another_brings_is_known_from_then_on(shared: Shared) -> None:
     late, early = (
         {"speaker": shared.word, "text": f"Here is {shared.word}.", "timestamp": f"{year}-01-01T00:00:00Z"}

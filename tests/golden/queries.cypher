@@ -1957,6 +1957,17 @@ WHERE any(x IN $ids WHERE r.errors CONTAINS x OR r.cursor CONTAINS x)
 SET r.errors = '[]', r.cursor = null
 RETURN count(r);
 
+// erase_link_authors_of_episode
+// :params $after, $ids, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE e.episode_id IN $ids
+WITH n, e
+RETURN max(id(n)), collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE coalesce(e.author, '') END);
+
 // erase_links
 // :params $ids, $links
 OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})

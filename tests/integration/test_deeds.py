@@ -9,7 +9,9 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.storing import Job
 from orchestration.resonance.ask import resonate
 from orchestration.writing.erasure import erase_memories
 from schemas.commands import Correct, Remember, Retract, Supersede
@@ -132,3 +134,13 @@ async def test_a_deed_goes_with_the_words_that_told_it(naming: Deps, fresh_citiz
     await erase_memories(["a", "b", "c"], graph, naming, NOW)
     assert await deeds(naming, citizen) == [f"{PRAISE}|d"]
     assert not [row for row in await graph.read(LINKS) if {"a", "b", "c"} & set(map(str, row))]
+
+
+async def test_an_edited_message_tells_its_new_deed_and_the_old_one_ends(naming: Deps, fresh_citizen: str) -> None:
+    sent = {"id": "m1", "speaker": "Ada", "text": "Ingrid praised Tom for the report in front of everyone."}
+    edited = {**sent, "text": "Ingrid criticised Tom for the report.", "edited_at": "2026-04-11T12:00:00Z"}
+    for number, message in enumerate((sent, edited)):
+        job = Job(naming, NOW - 100 + number)
+        report = await hear_messages(NewMessages(fresh_citizen, "talk", [message]), job)
+        assert report.refused == 0
+    assert [deed.rpartition("|")[0] for deed in await deeds(naming, fresh_citizen)] == [CRITICISM]

@@ -66,11 +66,12 @@ def parse(files: FileSet) -> ParsedFiles:
 
 
 def _command(file: File, place: str, entry: dict[str, Any], citizen_id: str | None) -> Command:
-    owner = (
-        {"citizen_id": citizen_id}
-        if citizen_id is not None and entry.get("level", "N1") == "N1" and not entry.get("collective")
-        else {}
-    )
+    owner: dict[str, Any] = {}
+    if entry.get("level", "N1") == "N1" and not entry.get("collective"):
+        if entry.get("citizen_id") is not None:
+            owner = {"level": "N1"}  # what names a citizen is its own, whatever graph the file is meant for
+        elif citizen_id is not None:
+            owner = {"citizen_id": citizen_id}
     content = KINDS.get(str(entry.get("command")), Command).under_own_names(entry)
     try:
         digest = blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=10).hexdigest()
