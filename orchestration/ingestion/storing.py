@@ -257,9 +257,9 @@ async def _apply(
     receipts = await insertion.apply(fresh, deps, now, whole=whole)
     for command, receipt in zip(fresh, receipts, strict=True):
         tally.count_receipt(command, receipt, shared, now=now)
-    if whole is not None and deps.names:  # the names of new texts are decided for the whole at once
-        changed = [pair for pair in zip(fresh, receipts, strict=True) if isinstance(pair[0], Revision | Retract)]
-        await insertion.name_texts([each for each, _ in changed], [each for _, each in changed], deps, now)
+        # The names of new texts are decided for the whole at once.
+        if whole is not None and deps.names and isinstance(command, Revision | Retract):
+            await insertion.name_texts([command], [receipt], deps, now)
 
 
 type _Stored = Mapping[tuple[str, str], int | None]

@@ -212,7 +212,8 @@ async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> 
     while after is not None:
         values = {"ids": [target_id], "after": after, "rows": ROWS_A_PAGE}
         [[after, of_links]] = await graph.read_typed(LINK_AUTHORS_OF_EPISODE, **values)
-        found.update(author or None for author in of_links)
+        for author in of_links:
+            found.add(author or None)
     return found
 
 

@@ -71,6 +71,17 @@ def test_a_command_that_opens_a_store_is_refused_where_a_service_is_named(
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.parametrize("words", [("mcp",), ("citizens",)])
+def test_an_address_that_is_none_is_named(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUBSTRATE_BASE_URL", "foo")
+    with pytest.raises(SystemExit) as end:
+        program.main(list(words))
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("error: SUBSTRATE_BASE_URL: ")
+
+
 def test_a_directory_that_is_named_is_used_although_a_service_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

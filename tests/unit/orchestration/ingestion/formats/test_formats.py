@@ -13,10 +13,12 @@ import pytest
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import FORMATS, File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.formats.parsed import move
 from orchestration.ingestion.written_times import parse_time
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Relate, Remember
 from schemas.errors import InvalidRequest
+from schemas.memory import Level
 
 MAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -213,6 +215,14 @@ def test_a_note_with_another_date_of_its_own_says_something_else() -> None:
         fingerprint(said(read("markdown", f"---\ndate: 2024-03-0{day}\n---\nHello"))[0]) for day in (1, 2)
     )
     assert first != later
+
+
+def test_a_command_that_names_its_citizen_stays_its_own_in_a_file_for_a_shared_graph() -> None:
+    lines = [{"command": "remember", "name": "a"}, {"command": "remember", "name": "b", "citizen_id": "cleo"}]
+    read_lines = said(read("commands", "\n".join(map(json.dumps, lines))))
+    shared, own = (move(command, Level.N2) for command in read_lines)
+    assert (shared.level, shared.citizen_id) == (Level.N2, None)
+    assert (own.level, own.citizen_id) == (Level.N1, "cleo")
 
 
 def test_commands_are_taken_as_they_are_written() -> None:
