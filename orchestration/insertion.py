@@ -70,13 +70,13 @@ async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant
 
 
 async def name_texts(
-    commands: Sequence[Command], answers: Sequence[WriteReceipt], deps: Deps, now: Instant
+    commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps, now: Instant
 ) -> None:
     """Store the names that the new texts mention, and their links. Sending the texts again makes up for a failure.
 
     Raises Unavailable when the engine does not answer.
     """
-    for texts in (await mentions.new_writings(commands, answers, deps)).values():
+    for texts in (await mentions.new_writings(commands, receipts, deps)).values():
         found = await mentions.decide(texts, deps)
         await store_made(found.commands(texts), deps, now)
 

@@ -21,12 +21,12 @@ NOT_READ: Final = "what follows was not looked up: the engine was too busy; ask 
 
 
 async def with_consequences(
-    commands: Sequence[Command], answers: Sequence[WriteReceipt], deps: Deps, now: Instant
+    commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps, now: Instant
 ) -> list[WriteReceipt]:
     """The receipts; those of resolutions say what follows from them now. Raises Unavailable as the engine does."""
     return [
         await _with_consequences(command, receipt, deps, now)
-        for command, receipt in zip(commands, answers, strict=True)
+        for command, receipt in zip(commands, receipts, strict=True)
     ]
 
 
