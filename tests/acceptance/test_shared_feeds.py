@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 import zipfile
 from base64 import b64encode
@@ -17,6 +18,7 @@ import pytest
 
 from api.client import Substrate
 from tests.acceptance.conftest import Service, problem_in
+from tests.acceptance.test_cli import Command
 
 TEAM: Final = ("Ada", "Kai", "Noor")
 SENT: Final = 4
@@ -308,3 +310,19 @@ def test_a_life_of_a_shared_graph_is_known_as_it_happened(service: Service) -> N
     where = {"level": "N2", "collective": collective, "known_at": "2024-06-01T00:00:00Z"}
     known = service.http.get("/v1/memories", params=where).json()["memories"]
     assert "The pump is in." in [each["description"] for each in known]
+
+
+def test_the_command_line_hears_and_erases_on_a_shared_level_as_the_citizen(
+    service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    substrate, word = Command(service.data, capsys), f"w{uuid4().hex[:8]}"
+    on_level = ("--level", "N2")
+    operator = substrate("hear", f"all-{word}", "Ada", f"The {word} pump is in.", *on_level, "--json")
+    assert (operator.code, json.loads(operator.out)["citizen_id"]) == (0, None)
+    own = substrate("hear", f"own-{word}", "Ada", f"The {word} pump leaks.", "-c", f"ada-{word}", *on_level)
+    assert own.code == 0, own.err
+    erasing = ("erase", "--episode", f"own-{word}", *on_level, "--yes")
+    refused = substrate(*erasing, "-c", f"bob-{word}")
+    assert refused.code != 0
+    assert "only its author or a steward" in " ".join(refused.err.split())
+    assert substrate(*erasing, "-c", f"ada-{word}").code == 0
