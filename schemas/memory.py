@@ -101,7 +101,7 @@ class Source(StrEnum):
 
 
 InvalidationReason = Literal["reality_changed", "discovered_false"]
-ClosedReason = Literal["reality_changed", "discovered_false", "quarantined"]
+ClosedReason = Literal["reality_changed", "discovered_false", "quarantined", "undone"]
 """Why a record is no longer believed. `quarantined`: it came from a distrusted source and is hidden."""
 Abstraction = Literal["L0", "L1", "L2", "L3"]
 Severity = Literal["block", "warn", "note"]

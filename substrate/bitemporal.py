@@ -15,6 +15,8 @@ from schemas.memory import ClosedReason, InvalidationReason, Source
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 
 NOTHING_HOLDS: Final = "nothing of it is known at"
+UNDONE: Final = "undone"
+"""Why an undo closes a record: it was withdrawn, and nothing new is believed."""
 REPAIR_PREFIX: Final = "repair-"
 """Prefix of the id of a repair. It mends what no command leaves behind, so it cannot be undone."""
 
@@ -279,7 +281,7 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_versio
         )
         for version, record in enumerate(reverted, start=last_version + 1)
     )
-    closed = tuple(close(record, at, "discovered_false") for record in opened)
+    closed = tuple(close(record, at, UNDONE) for record in opened)
     return Change(at, closed, reopened, undone)
 
 

@@ -35,7 +35,12 @@ BESIDE: Final = " (beside it: "
 """Begins what a way out is told with where there is room."""
 MAX_EMOTIONS: Final = 3
 MAX_CONTESTS: Final = 2
-REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "found to be false"}
+REASONS: Final = {
+    "reality_changed": "the world changed",
+    "discovered_false": "found to be false",
+    "quarantined": "quarantined",
+    "undone": "undone",
+}
 LEVEL_WORDS: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem"}
 
 _day = lru_cache(maxsize=4096)(long_date)

@@ -11,6 +11,7 @@ from orchestration.identifiers import identifier
 from schemas.memory import ConsciousnessNode, GraphKey, InvalidationReason
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
+from substrate.bitemporal import UNDONE
 from substrate.store.rows import QUARANTINED
 
 HISTORICAL: Final = (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
@@ -23,10 +24,10 @@ LATER_WORDS: Final = "Later words of the same voice"
 
 
 class BeliefChange(NamedTuple):
-    """A changed belief: the closed record, and the dissonance between it and the record that replaced it.
+    """A changed belief: the closed record, and the dissonance between it and a record that replaced it.
 
-    `replaced_by`: that record. A quarantine may have hidden it since; then the change counts only where the new
-    belief was released.
+    `replaced_by`: that record; both hold over some stretch of valid time. A quarantine may have hidden it since;
+    then the change counts only where the new belief was released.
     """
 
     closed: ConsciousnessNode
@@ -44,11 +45,12 @@ def detect_temporal_dissonances(
     """Each change of belief, once, oldest first; empty when `mode` is not historical (003, component 2).
 
     Records with the same level and id are versions of one belief. A dissonance is a closed record together with
-    the record that replaced it and has a different belief. `nodes` may contain a record more than once.
+    the record that replaced it over a stretch of valid time and has a different belief. `nodes` may contain a
+    record more than once.
     """
     if mode not in HISTORICAL:
         return []
-    return [change.dissonance for change in find_belief_changes(nodes) if not change.is_quarantined]
+    return one_of_each(change.dissonance for change in find_belief_changes(nodes) if not change.is_quarantined)
 
 
 def infer_dissonances(
@@ -86,24 +88,38 @@ def _inferred(earlier: ConsciousnessNode, later: ConsciousnessNode) -> TemporalD
 
 
 def find_belief_changes(nodes: Iterable[ConsciousnessNode]) -> list[BeliefChange]:
-    """Each change of belief among the records, once, oldest first."""
-    changes = [change for records in _by_identity(nodes) for change in _changes(records)]
-    return sorted(changes, key=_order)
+    """Each record that another one with a different belief replaced, once for each such record."""
+    return [change for records in _by_identity(nodes) for change in _changes(records)]
 
 
-def _order(change: BeliefChange) -> tuple[datetime, GraphKey, str, datetime]:
-    dissonance = change.dissonance
-    return dissonance.corrected_at, dissonance.graph_key, dissonance.node_id, dissonance.belief_held_from
+def one_of_each(dissonances: Iterable[TemporalDissonance]) -> list[TemporalDissonance]:
+    """The changes, oldest first; one that a command made on several stretches of valid time is one change.
+
+    Of such a change the belief that was held for longest stays.
+    """
+    longest: dict[tuple[object, ...], TemporalDissonance] = {}
+    for each in sorted(dissonances, key=_order):
+        beliefs = (each.node_name, each.original_belief, each.corrected_belief)
+        words = tuple(" ".join(belief.split()) for belief in beliefs)
+        longest.setdefault((each.graph_key, each.node_id, each.belief_held_until, *words), each)
+    return list(longest.values())
+
+
+def _order(dissonance: TemporalDissonance) -> tuple[datetime, GraphKey, str, datetime, str, str]:
+    """Sort key. It uses only the change, so that every page has the same order."""
+    told, beliefs = dissonance.graph_key, (dissonance.original_belief, dissonance.corrected_belief)
+    return (dissonance.corrected_at, told, dissonance.node_id, dissonance.belief_held_from, *beliefs)
 
 
 def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
     """How many beliefs each correction pattern corrected: the highest count first, equal counts by id.
 
-    Repeated dissonances show systematic errors (003, component 2). Changes without a pattern are left out.
+    Repeated dissonances show systematic errors (003, component 2). Changes without a pattern, and those of the
+    world, are left out.
     """
     corrected: defaultdict[str, list[str]] = defaultdict(list)
     for dissonance in dissonances:
-        if dissonance.correction_pattern_id:
+        if dissonance.correction_pattern_id and dissonance.dissonance_type == "discovered_false":
             corrected[dissonance.correction_pattern_id].append(dissonance.node_id)
     recurring = [
         RecurringCorrection(correction_pattern_id=pattern, count=len(ids), node_ids=tuple(dict.fromkeys(ids)))
@@ -147,16 +163,29 @@ def _by_identity(nodes: Iterable[ConsciousnessNode]) -> Iterator[list[Consciousn
 
 
 def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
-    """The changes of belief of one memory. `records` come oldest first."""
+    """The changes of belief of one memory. `records` come oldest first.
+
+    One command closes and opens records at the same instant. Of these, two are the sides of a change where both
+    hold over some stretch of valid time. What was undone or quarantined was withdrawn: nothing is believed instead.
+    """
+    opened: defaultdict[datetime, list[ConsciousnessNode]] = defaultdict(list)
     by_end: defaultdict[datetime | None, list[ConsciousnessNode]] = defaultdict(list)
     for record in records:
+        opened[record.created_at].append(record)
         by_end[record.expired_at].append(record)
     for index, closed in enumerate(records):
-        if closed.expired_at is not None and closed.closed_reason != QUARANTINED:
-            successor = _successor(closed, closed.expired_at, records[index + 1 :])
-            if successor is not None:
+        if closed.expired_at is None or closed.closed_reason in (QUARANTINED, UNDONE):
+            continue
+        for other in opened.get(closed.expired_at) or _after_gap(closed, records[index + 1 :]):
+            if _overlap(closed, other) and not _same_belief(closed, other):
                 held_over = _HeldPeriod(_held_from(closed, by_end), closed.expired_at)
-                yield BeliefChange(closed, _dissonance(closed, successor, held_over), successor)
+                yield BeliefChange(closed, _dissonance(closed, other, held_over), other)
+
+
+def _overlap(node: ConsciousnessNode, other: ConsciousnessNode) -> bool:
+    """True when both hold over some stretch of valid time."""
+    ends = [each.invalid_at for each in (node, other) if each.invalid_at is not None]
+    return all(max(node.valid_at, other.valid_at) < end for end in ends)
 
 
 def _held_from(
@@ -175,23 +204,15 @@ def _held_from(
     return start
 
 
-def _successor(
-    closed: ConsciousnessNode, end: datetime, later: Sequence[ConsciousnessNode]
-) -> ConsciousnessNode | None:
-    """The record with another belief that replaced the closed one; None when there is none.
+def _after_gap(closed: ConsciousnessNode, later: Sequence[ConsciousnessNode]) -> list[ConsciousnessNode]:
+    """What replaced a record whose closing has no reason: imported records may leave a gap.
 
-    One command closes and opens records at the same instant, so the records opened at `end` are compared. A
-    supersede opens two: one continues the old content up to the change, the other has the new content. Imported
-    records may leave a gap; then only the next version is compared, because records before a later one may be
-    missing.
+    Only the next version is compared, because records before a later one may be missing.
     """
-    opened = [record for record in later if record.created_at == end]
-    if not opened:
-        following = [record for record in later if record.created_at > closed.created_at]
-        if following and following[0].version <= closed.version + 1:
-            opened = [record for record in following if record.created_at == following[0].created_at]
-    changed = [record for record in opened if not _same_belief(closed, record)]
-    return changed[-1] if changed else None
+    following = [record for record in later if record.created_at > closed.created_at]
+    if closed.closed_reason is not None or not following or following[0].version > closed.version + 1:
+        return []
+    return [record for record in following if record.created_at == following[0].created_at]
 
 
 def _same_belief(node: ConsciousnessNode, other: ConsciousnessNode) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -13,6 +12,7 @@ from orchestration.mind.dissonance import (
     count_recurring,
     find_belief_changes,
     infer_dissonances,
+    one_of_each,
     unbroken_start,
 )
 from orchestration.mind.feedback import learn_all
@@ -136,7 +136,7 @@ async def _dissonances_at(
     spans = _spans(closings)
     nodes = await learning.read_around(graph, spans, known_to)
     changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}
-    for change in await _without_quarantined(find_belief_changes(nodes), graph):
+    for change in await _without_quarantined(find_belief_changes(nodes), graph, known_to):
         position = _position(change.dissonance)
         if position in changes:
             changes[position].append(change)
@@ -145,12 +145,14 @@ async def _dissonances_at(
     return {position: _with_starts(group, starts) for position, group in changes.items()}
 
 
-async def _without_quarantined(changes: Sequence[BeliefChange], graph: Graph) -> list[BeliefChange]:
-    """The changes without those to a belief that a quarantine hides: one that was released holds again."""
+async def _without_quarantined(
+    changes: Sequence[BeliefChange], graph: Graph, known_to: Instant
+) -> list[BeliefChange]:
+    """The changes without those to a belief that a quarantine hid: one that was released held again."""
     doubtful = [change for change in changes if change.is_quarantined]
     beliefs = [_new_belief(change.replaced_by) for change in doubtful]
-    holds = await learning.read_held_now(graph, beliefs) if beliefs else frozenset()
-    hidden = [change for place, change in enumerate(doubtful) if place not in holds]
+    held = await learning.read_held(graph, beliefs, known_to) if beliefs else frozenset()
+    hidden = [change for place, change in enumerate(doubtful) if place not in held]
     return [change for change in changes if change not in hidden]
 
 
@@ -159,12 +161,7 @@ def _new_belief(node: ConsciousnessNode) -> HeldBelief:
 
 
 def _with_starts(changes: Sequence[BeliefChange], starts: _Starts) -> list[TemporalDissonance]:
-    return sorted((_held_since(change, starts.get(_key(change))) for change in changes), key=_order)
-
-
-def _order(dissonance: TemporalDissonance) -> tuple[datetime, str, str]:
-    """Sort key for the changes at one position. It uses only the change, so that every page has the same order."""
-    return dissonance.belief_held_from, dissonance.original_belief, dissonance.corrected_belief
+    return one_of_each(_held_since(change, starts.get(_key(change))) for change in changes)
 
 
 def _spans(closings: Sequence[Closing]) -> dict[str, Period]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode, Level
-from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
+from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
 from substrate.cypher.fragments import node_columns, told
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -41,11 +41,16 @@ HELD_BEFORE: Final = Query(
     "RETURN b.place, p.created_at, p.expired_at",
 )
 
+_HELD: Final = (
+    "{0}.created_at < $known_to AND {0}.expired_at >= $known_to "
+    "AND {0}.name = b.name AND {0}.description = b.description"
+)
 
-HELD_NOW: Final = Query(
-    "held_now",
-    "UNWIND $beliefs AS b MATCH (i:ConsciousnessNode {id: b.id}) WHERE i.expired_at = $open "
-    "AND i.name = b.name AND i.description = b.description RETURN b.place",
+HELD_THEN: Final = Query(
+    "held_then",
+    "UNWIND $beliefs AS b MATCH (i:ConsciousnessNode {id: b.id}) "
+    f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {_HELD.format('p')} WITH b, i, count(p) AS past "
+    f"RETURN b.place, CASE WHEN past > 0 OR ({_HELD.format('i')}) THEN 1 ELSE 0 END",
 )
 
 
@@ -105,10 +110,10 @@ async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list
     return [periods[index] for index in range(len(beliefs))]
 
 
-async def read_held_now(graph: Graph, beliefs: Sequence[HeldBelief]) -> frozenset[int]:
-    """The places of the beliefs that are believed now."""
-    rows_ = await graph.read(HELD_NOW, beliefs=_belief_values(beliefs), open=END_OF_TIME)
-    return frozenset(int(row[0]) for row in rows_)
+async def read_held(graph: Graph, beliefs: Sequence[HeldBelief], known_to: Instant) -> frozenset[int]:
+    """The places of the beliefs that were held just before `known_to`."""
+    found = await graph.read(HELD_THEN, beliefs=_belief_values(beliefs), known_to=known_to)
+    return frozenset(int(place) for place, held in found if held)
 
 
 def _belief_values(beliefs: Sequence[HeldBelief]) -> list[dict[str, str | int]]:

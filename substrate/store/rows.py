@@ -27,7 +27,7 @@ from schemas.memory import (
 )
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, to_datetime
 from substrate import stored_maps
-from substrate.bitemporal import Record
+from substrate.bitemporal import UNDONE, Record
 from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
 from substrate.store.passages import read_beginning
 from substrate.store.shown_names import shown_name, shown_session
@@ -144,7 +144,8 @@ def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers, known_t
     if unreadable:
         fields["unreadable"] = tuple(unreadable)
     if fields.get("closed_reason", QUARANTINED) != QUARANTINED:
-        fields.setdefault("invalidation_reason", fields["closed_reason"])
+        closed = fields["closed_reason"]
+        fields.setdefault("invalidation_reason", "discovered_false" if closed == UNDONE else closed)
     return fields
 
 

@@ -137,6 +137,8 @@ async def test_a_history_is_exact_and_says_why_a_belief_ended(service: Service, 
         await client.call_tool("correct", {"citizen_id": citizen, "id": tea, "text": "With milk."})
         changed = {"citizen_id": citizen, "id": tea, "text": "Coffee.", "changed": True}
         await client.call_tool("correct", changed)
+        undone = {"command": "undo", "citizen_id": citizen, "id": tea}
+        assert service.http.post("/v1/commands", json=undone).is_success
         story = await client.call_tool("history", {"citizen_id": citizen, "id": tea})
     said, records = text_of(story), story.structured_content["records"]
     assert "2025-03-01T08:09:10.500000Z" in said
@@ -145,7 +147,7 @@ async def test_a_history_is_exact_and_says_why_a_belief_ended(service: Service, 
     assert len(stored_lines(said)) == len(records)
     for record in records:
         assert record["created_at"] in said
-    assert {record.get("closed_reason") for record in records} >= {"discovered_false"}
+    assert {record.get("closed_reason") for record in records} >= {"discovered_false", "undone"}
     assert {record.get("invalidation_reason") for record in records} >= {"reality_changed"}
 
 

@@ -4461,19 +4461,23 @@ MATCH (i)-[:HAD]->(p:PastVersion)
 WHERE p.created_at < b.begun AND p.name = b.name AND p.description = b.description
 RETURN b.place, p.created_at, p.expired_at;
 
-// held_now
-// :params $beliefs, $open
-UNWIND $beliefs AS b
-MATCH (i:ConsciousnessNode {id: b.id})
-WHERE i.expired_at = $open AND i.name = b.name AND i.description = b.description
-RETURN b.place;
-
 // held_out
 // :params $at, $id, $kind, $open
 MATCH (s:ConsciousnessNode {id: $id})-[e:LINK]->(t)
 WHERE e.relation_type = $kind AND e.expired_at = $open AND e.valid_at < $at AND e.invalid_at > $at
 RETURN e.id, t.id, e.version
 ORDER BY e.id;
+
+// held_then
+// :params $beliefs, $known_to
+UNWIND $beliefs AS b
+MATCH (i:ConsciousnessNode {id: b.id})
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.created_at < $known_to AND p.expired_at >= $known_to AND p.name = b.name
+    AND p.description = b.description
+WITH b, i, count(p) AS past
+RETURN b.place, CASE WHEN past > 0 OR (i.created_at < $known_to AND i.expired_at >= $known_to
+    AND i.name = b.name AND i.description = b.description) THEN 1 ELSE 0 END;
 
 // history
 // :params $id

@@ -66,7 +66,8 @@ def of_link(record: Held) -> Shown:
 
 def _times(record: Held) -> tuple[Any, ...]:
     times = (record.valid_at, record.invalid_at, record.created_at, record.expired_at)
-    return (*times, record.ended or record.closed, record.closed)
+    why = "discovered_false" if record.closed == "undone" else record.closed
+    return (*times, record.ended or why, record.closed)
 
 
 def of_held(record: Held) -> Shown:

@@ -168,7 +168,7 @@ class Oracle:
         opened = [one for one in records if one.created_at == last]
         closed = sorted((one for one in records if one.expired_at == last), key=lambda one: one.valid_at)
         again = [Piece(Stretch(one.valid_at, one.invalid_at), one.content, one, one.ended) for one in closed]
-        back = self.replaced(opened, again, at, "discovered_false")
+        back = self.replaced(opened, again, at, "undone")
         return back[-1] if back else told(opened[0])
 
     def last_change(self, identity: str) -> tuple[int, set[str | None]]:

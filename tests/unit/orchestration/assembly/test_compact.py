@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.compact import NO_MEMORIES, tell
+from orchestration.assembly.compact import NO_MEMORIES, REASONS, tell
 from orchestration.assembly.excerpt import stems_of
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.traversal.graph import graph_edges
 from orchestration.traversal.probability import NO_STATE
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ClosedReason, ConsciousnessNode
 from schemas.stream import (
     ActivationTiers,
     ConsciousnessStream,
@@ -299,3 +299,7 @@ def test_what_seems_to_have_been_overtaken_says_until_when_it_held_and_how_often
     )
     assert "4 June 2025, it seems" in text
     assert "said 3 times" in text
+
+
+def test_every_reason_for_which_a_record_is_closed_has_words() -> None:
+    assert set(REASONS) == set(get_args(ClosedReason))
