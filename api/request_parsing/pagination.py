@@ -30,7 +30,7 @@ from schemas.intention import Filters, Label
 from schemas.memory import InGraph, Level, Source, describe_unreadable
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory
-from schemas.temporal import Instant, KnownMoment, Scope, to_instant
+from schemas.temporal import ALL_KNOWN, Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import listing, reader, records
 from substrate.store.filters import filter_values
@@ -128,10 +128,7 @@ class ShownPage(NamedTuple):
 async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now: Instant) -> ShownPage:
     """Read the page. Raises InvalidRequest for a cursor of another list or moment, NotFound without a graph."""
     graph = runtime.deps.graph(await existing_graph(request.level, request, runtime))
-    if request.cursor is None:
-        start, scope = listing.ListPosition(), await _scope_of_first_page(request, graph, now)
-    else:
-        start, scope = _resume(request, request.cursor, kind.name)
+    start, scope, asked = await _start(request, kind.name, graph, now)
     wanted = listing.ListQuery(
         scope,
         request.kind,
@@ -144,7 +141,7 @@ async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now:
     page = await kind.read(graph, wanted, start)
     after = None
     if page.after is not None:
-        after = encode_cursor(kind.name, *page.after, scope.valid.start, scope.known.start)
+        after = encode_cursor(kind.name, *page.after, scope.valid.start, scope.known.start, asked)
     notes = await _filter_notes(request, graph, scope, now) if request.cursor is None else ()
     return ShownPage(page.rows, scope.valid.start, scope.known.end, after, notes)
 
@@ -170,26 +167,28 @@ async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> 
     return None if rarest is None else rarest.name
 
 
-async def _scope_of_first_page(request: ListRequest, graph: Graph, now: Instant) -> Scope:
-    """The moment of the first page. Later pages use it too, so that writes in between do not move items."""
-    if request.names_moment:
-        return request.scope(now)
-    return Scope.at(now, await records.read_clock(graph, now))
+async def _start(
+    request: ListRequest, name: str, graph: Graph, now: Instant
+) -> tuple[listing.ListPosition, Scope, Instant]:
+    """Where the page begins, the moment that it shows, and the known moment that the first page asked for.
 
-
-def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.ListPosition, Scope]:
-    """The position and the moment in a cursor.
-
-    Raises InvalidRequest when the cursor is of another list, or the request names another moment.
+    All pages show the moment of the first one, so that writes in between do not move items. What is asked of a
+    time still ahead is known now. Raises InvalidRequest when the cursor is of another list or moment.
     """
-    cursor_name, first, behind, valid, known = decode_cursor(cursor, str, int, str, int, int)
+    if request.cursor is None:
+        first = request.scope(now)
+        known_at = min(first.known.start, await records.read_clock(graph, now))
+        return listing.ListPosition(), Scope.at(first.valid.start, known_at), first.known.start
+    cursor_name, memory, behind, valid, known_at, asked = decode_cursor(
+        request.cursor, str, int, str, int, int, int
+    )
     if cursor_name != name:
         fault = f"cursor: is of a list of {cursor_name}, not of {name}; begin again without a cursor"
         raise invalid_request([fault])
-    scope = Scope.at(valid, known)
-    if request.names_moment and request.scope(valid) != scope:
+    scope = Scope.at(valid, known_at)
+    if request.names_moment and request.scope(valid) not in (scope, Scope.at(valid, asked)):
         raise invalid_request(["cursor: is of another moment; ask for that one, or begin again without a cursor"])
-    return listing.ListPosition(first, behind), scope
+    return listing.ListPosition(memory, behind), scope, asked
 
 
 class HistoryRequest(CitizenRequest, Paged):
@@ -243,9 +242,8 @@ async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> record
     if request.cursor is not None:
         *place, known_to = decode_cursor(request.cursor, int, int, int)
         return records.HistoryQuery(known_to, request.limit, records.HistoryPosition(*place))
-    if request.known_at is not None:
-        return records.HistoryQuery(to_instant(request.known_at) + 1, request.limit, records.HistoryPosition())
-    return records.HistoryQuery(await records.read_clock(graph, now) + 1, request.limit, records.HistoryPosition())
+    known_at = min(to_instant(request.known_at or ALL_KNOWN), await records.read_clock(graph, now))
+    return records.HistoryQuery(known_at + 1, request.limit, records.HistoryPosition())
 
 
 async def _history_page(

@@ -166,7 +166,7 @@ def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
     """The changes of belief of one memory. `records` come oldest first.
 
     One command closes and opens records at the same instant. Of these, two are the sides of a change where both
-    hold over some stretch of valid time. What was undone or quarantined was withdrawn: nothing is believed instead.
+    hold over some stretch of valid time. What was undone or quarantined was withdrawn: nothing new is believed.
     """
     opened: defaultdict[datetime, list[ConsciousnessNode]] = defaultdict(list)
     by_end: defaultdict[datetime | None, list[ConsciousnessNode]] = defaultdict(list)

@@ -48,7 +48,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     notes, next_cursor = (*request.notes, *(view.notes if view.targets else ())), None
     target = view.targets.get(Level.N1)
     if target is not None:
-        known_at = await records.read_clock(target.graph, now) if scope.is_present else scope.known.start
+        known_at = min(scope.known.start, await records.read_clock(target.graph, now))
         pool = max(MIN_COUNTED, 4 * (page.shown + request.limit))
         ranked = await read_entities(
             target, scope, page.after, roles=sorted(ROLES), limit=request.limit + 1, pool=pool

@@ -22,7 +22,7 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.mind.learning import LearningMoments, LearningPage
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
-from schemas.temporal import END_OF_TIME, Instant, Period, TemporalMode, to_datetime, to_instant
+from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, TemporalMode, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import learning, records
@@ -124,9 +124,8 @@ async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageSt
     if page.cursor is not None:
         ended_at, memory_id, *known_to = decode_cursor(page.cursor, int, str, int, int)
         return _PageStart(ClosingPosition(ended_at, memory_id), *known_to)
-    known_at = await records.read_clock(graph, now) if page.known_at is None else to_instant(page.known_at)
-    inferred_at = max(known_at, now) if page.known_at is None else known_at
-    return _PageStart(ClosingPosition(), known_at + 1, inferred_at + 1)
+    clock, asked = await records.read_clock(graph, now), to_instant(page.known_at or ALL_KNOWN)
+    return _PageStart(ClosingPosition(), min(asked, clock) + 1, min(asked, max(clock, now)) + 1)
 
 
 async def _dissonances_at(

@@ -28,10 +28,11 @@ from schemas.errors import Fault, Unavailable
 from schemas.memory import GraphKey, Level
 from schemas.mind.rules import ListedRule, RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from schemas.paging import decode_cursor, encode_cursor
-from schemas.temporal import Instant, Scope, to_datetime
+from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.emotions import kindred
 from substrate.store import rules as store
+from substrate.store.records import read_clock
 from substrate.store.rules import MOST_RULES, NewCheck, StoredCheck, StoredRule
 from substrate.text import words
 
@@ -79,26 +80,29 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
 
 
 async def list_rules(citizen_id: str, page: RulesPage, deps: Deps, now: Instant) -> RulesAnswer:
-    """A page of the rules that hold, the newest first, each with its record.
+    """A page of the rules that hold at the moment of the first page, the newest first, each with its record.
 
     Raises InvalidRequest for an invalid cursor, StoreMisfit, Unavailable.
     """
-    scope = Scope.resolve_datetimes(page.as_of_time, page.known_at, now)
+    scope, after = Scope.resolve_datetimes(page.as_of_time, page.known_at, now), (-AFTER_ALL, "")
+    counted = int(scope.is_present)
+    if page.cursor is not None:
+        *place, valid, known_at, counted = decode_cursor(page.cursor, int, str, int, int, int)
+        scope, after = Scope.at(valid, known_at), (place[0], place[1])
     graphs = tuple(dict.fromkeys((Level.N1, *page.graphs)))
     view = await open_plain_view(citizen_id, graphs, scope, deps, now=now)
+    clocks = [await read_clock(target.graph, now) for target in view.targets.values()]
     held = rules.find_rules(await _read(view, page.graphs, None), citizen_id)
-    kept = await _read_checks(view) if scope.is_present else []
+    kept = await _read_checks(view) if counted else []
     contradictions = rules.find_contradictions(held)
-    shown = sorted(held, key=_place)
-    if page.cursor is not None:
-        after = decode_cursor(page.cursor, int, str)
-        shown = [rule for rule in shown if _place(rule) > tuple(after)]
+    shown = [rule for rule in sorted(held, key=_place) if _place(rule) > after]
     listed = tuple(_listed(rule, kept, contradictions) for rule in shown[: page.limit])
     last = shown[page.limit - 1] if len(shown) > page.limit else None
+    known_at = min(scope.known.start, max(clocks, default=now))
     return RulesAnswer(
         citizen_id=citizen_id,
         rules=listed,
-        next=None if last is None else encode_cursor(*_place(last)),
+        next=None if last is None else encode_cursor(*_place(last), scope.valid.start, known_at, counted),
         notes=view.notes,
     )
 

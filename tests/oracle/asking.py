@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from schemas.temporal import to_datetime, to_instant
+from schemas.temporal import END_OF_TIME, to_datetime, to_instant
 from substrate.store.filters import UNFILTERED
 from tests.oracle.held import Window, ever, moment, present
 from tests.oracle.histories import NAMES, Act, Forget, Instant, Question
@@ -28,11 +28,18 @@ class Asking(Telling):
         known = self.oracle.instants()
         return known[instant.place % len(known)] + instant.beside
 
+    def known(self, question: Question) -> int | None:
+        """The moment of knowing that the question names, if any; one to come may stand for all that is known."""
+        known = None if question.known is None else self.instant(question.known)
+        ahead = known is not None and known > self.oracle.clock
+        return END_OF_TIME - 1 if ahead and question.widely else known
+
     def times(self, question: Question) -> dict[str, datetime]:
         """The times that the question names."""
         valid = self.instant(question.valid)
         known = None if question.known is None else self.instant(question.known)
         if question.mode == "point_in_time":
+            known = self.known(question)
             if question.known_alone and known is not None:
                 return {"known_at": to_datetime(known)}
             beside = {} if known is None else {"known_at": to_datetime(known)}

@@ -18,11 +18,13 @@ import orjson
 
 from schemas.commands import Command, WriteReceipt
 from schemas.memory import ConsciousnessNode, LinkRecord, MemoryRecord
+from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import to_datetime
 from tests.acceptance.conftest import Service
 from tests.oracle import wholes
 from tests.oracle.held import Refused, Told, Window, moment, present
 from tests.oracle.histories import NAMES, WORDS, Act, Forget, InOrder, Together, an_act, an_instant
+from tests.oracle.learnt import moments, told_moments
 from tests.oracle.outlines import DAY, Outlines, Tally, outlined
 from tests.oracle.raw import exported, pointed_to, raw
 from tests.oracle.shown import Shown, as_told, of_bond, of_held, of_node
@@ -196,7 +198,6 @@ class Pair(Outlines):
         params, window = self.times()
         links = self.chance.choice((True, False))
         due = [of_held(one) for one in self.oracle.seen(window) if (one.ends is not None) is links]
-        open_ended = window.known_from > self.oracle.clock and window != present(window.valid_from)
         found: list[Any] = []
         cursor: Params = {}
         while True:
@@ -214,7 +215,7 @@ class Pair(Outlines):
                 break
             cursor = {"cursor": page["next"]}
             act = an_act(self.chance)
-            if not open_ended and not isinstance(act, Forget):
+            if not isinstance(act, Forget):
                 self.live(act)
         self.compare(f"listing {params}", sorted(found, key=str), sorted(due, key=str))
 
@@ -245,7 +246,9 @@ class Pair(Outlines):
 
     def learnt(self) -> None:
         """The beliefs that changed."""
-        self.both(f"/v1/citizens/{self.citizen}/dissonances", {"limit": 100})
+        told = self.both(f"/v1/citizens/{self.citizen}/dissonances", {"limit": 500})
+        found = told_moments(map(TemporalDissonance.model_validate, told["dissonances"]))
+        self.compare("changes of belief", found, moments(self.oracle.records))
 
     def stream(self) -> None:
         """The four ways that bring memories: the same from both, all of them seen at the moment."""

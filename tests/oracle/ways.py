@@ -30,11 +30,12 @@ from schemas.mind.identity import IdentityEntity, WhoIs
 from schemas.mind.learning import LearningPage
 from schemas.paging import MOST
 from schemas.stream_parts import TemporalDissonance
-from schemas.temporal import END_OF_TIME, to_datetime
+from schemas.temporal import to_datetime
 from substrate.store import reader, rows
 from tests.oracle.asking import Asking
 from tests.oracle.held import Window, ever, present
 from tests.oracle.histories import NAMES, Act, Question
+from tests.oracle.learnt import moments, told_moments
 from tests.oracle.raw import exported, pointed_to, raw
 from tests.oracle.shown import Shown, as_told, of_bond, of_held, of_link, of_memory, of_node, seen_or_none
 
@@ -72,14 +73,14 @@ class Ways(Asking):
 
     async def history(self, question: Question) -> None:
         """All records of one memory or of one link, as known now or at a moment, page by page under writes."""
-        known_at = None if question.known is None else self.instant(question.known)
+        known_at = self.known(question)
         times = {} if known_at is None else {"known_at": to_datetime(known_at)}
         asked = HistoryRequest.model_validate({"citizen_id": self.citizen, "limit": question.limit, **times})
         who = self.link(question.who) if question.widely else NAMES[question.who]
         window = ever(None, None if known_at is None else known_at + 1)
         due = [of_held(record) for record in self.oracle.seen(window) if record.id == who]
         found: list[Shown] = []
-        acts = iter(self.acts_until(known_at, question))
+        acts = iter(question.acts)
         while True:
             if question.widely:
                 links = await seen_or_none(
@@ -106,7 +107,7 @@ class Ways(Asking):
             {"citizen_id": self.citizen, "limit": question.limit, **self.at_moment(question)}
         )
         found: list[Shown] = []
-        acts = iter(self.acts_of(question))
+        acts = iter(question.acts)
         while True:
             page = await self.page(asked, links=question.widely)
             found += self.shown(page.rows, page.known_to, links=question.widely)
@@ -117,18 +118,6 @@ class Ways(Asking):
         links = [of_link(record) for record in seen if record.ends is not None]
         due = links if question.widely else [of_memory(record) for record in seen if record.ends is None]
         self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
-
-    def acts_of(self, question: Question) -> tuple[Act, ...]:
-        """What is written between the pages: nothing while a moment is asked about that is still to come."""
-        return () if self.clock() < self.seen_by(question).known_from < END_OF_TIME - 1 else question.acts
-
-    def acts_until(self, known_at: int | None, question: Question) -> tuple[Act, ...]:
-        """The same where only a moment of knowing may be named."""
-        return () if known_at is not None and known_at > self.clock() else question.acts
-
-    def clock(self) -> int:
-        """The last moment that is known."""
-        return max(self.now, self.oracle.clock)
 
     async def page(self, asked: ListRequest, *, links: bool) -> ShownPage:
         """One page of a listing."""
@@ -153,7 +142,7 @@ class Ways(Asking):
 
     async def export(self, question: Question) -> None:
         """Every record of everything, as known now or at a moment."""
-        known_at = None if question.known is None else self.instant(question.known)
+        known_at = self.known(question)
         origin = Origin(Level.N1, self.citizen)
         lines = await export([origin], self.runtime.deps, embeddings=False, known_at=known_at)
         said = [orjson.loads(line) for line in lines]
@@ -169,7 +158,7 @@ class Ways(Asking):
         )
         due = pointed_to(self.oracle.seen(self.seen_by(question)))
         told: list[IdentityEntity] = []
-        acts = iter(self.acts_of(question))
+        acts = iter(question.acts)
         while True:
             page = await read_identity(asked, self.runtime.deps, self.now)
             told += page.entities
@@ -181,11 +170,12 @@ class Ways(Asking):
 
     async def learnt(self, question: Question) -> None:
         """The beliefs that changed: page by page under writes the same as at once, and as of a moment for good."""
-        known_at = None if question.known is None else self.instant(question.known)
+        known_at = self.known(question)
         times = {} if known_at is None else {"known_at": to_datetime(known_at)}
         at_once = await self.changes(LearningPage(limit=MOST, **times), ())
-        acts = self.acts_until(known_at, question)
-        paged = await self.changes(LearningPage(limit=question.limit, **times), acts)
+        due = moments(self.oracle.seen(ever(None, None if known_at is None else known_at + 1)))
+        self.compare(f"changes of belief as known at {known_at}", told_moments(at_once), due)
+        paged = await self.changes(LearningPage(limit=question.limit, **times), question.acts)
         self.compare(f"learnt as known at {known_at}", paged, at_once)
         if known_at is not None and known_at <= self.oracle.clock:
             before = self.told_of.setdefault((known_at, self.erasures), at_once)
