@@ -11,7 +11,16 @@ import orjson
 from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate.connection.kept_reads import GraphState, Reads
 from substrate.cypher import schema as schema_cypher
-from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, SEEN, columns_of, link_columns, node_columns
+from substrate.cypher.fragments import (
+    PROVENANCE,
+    RECEIPT_COLUMNS,
+    SEEN,
+    columns_of,
+    link_columns,
+    node_columns,
+    past_of,
+    visible,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.rows import LinkName, StoredReceipt
@@ -102,17 +111,20 @@ MOST_LEARNED: Final = 1_000
 """At most so many memories of a graph are counted that became known later."""
 
 
-def _learned_later(label: str) -> str:
+def _learned_later(label: str, whose: str) -> str:
+    """Open records `m` of a label that hold in the scope, where none of their memory (`whose`) was known there."""
     return (
         f"MATCH (m:{label}) WHERE m.created_at >= $known_to AND m.expired_at = $open "
-        f"AND m.valid_at < $valid_to AND m.invalid_at > $valid_from RETURN m.id AS id LIMIT {MOST_LEARNED}"
+        f"AND m.valid_at < $valid_to AND m.invalid_at > $valid_from {whose}WHERE {visible('p')} "
+        f"WITH m, p WHERE p IS NULL RETURN m.id AS id LIMIT {MOST_LEARNED}"
     )
 
 
+_OF_PAST: Final = f"WITH m MATCH (i:ConsciousnessNode)-[:HAD]->(m) {past_of('i', 'm')}"
 LEARNED_LATER: Final = Query(
     "learned_later",
-    f"CALL {{ {_learned_later('ConsciousnessNode')} UNION ALL {_learned_later('PastVersion')} }} "
-    "RETURN count(DISTINCT id)",
+    f"CALL {{ {_learned_later('ConsciousnessNode', past_of('m', ''))} "
+    f"UNION ALL {_learned_later('PastVersion', _OF_PAST)} }} RETURN count(DISTINCT id)",
 )
 """How many memories were true in the scope, as believed now, and became known after it."""
 COUNT_NODES: Final = Query(

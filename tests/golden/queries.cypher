@@ -4977,17 +4977,31 @@ LIMIT $rows
 RETURN max(id(t));
 
 // learned_later
-// :params $known_to, $open, $valid_from, $valid_to
+// :params $known_from, $known_to, $open, $valid_from, $valid_to
 CALL {
   MATCH (m:ConsciousnessNode)
   WHERE m.created_at >= $known_to AND m.expired_at = $open AND m.valid_at < $valid_to
       AND m.invalid_at > $valid_from
+  WITH m, CASE WHEN outdegree(m, 'HAD') > 0 THEN m ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH m, p
+  WHERE p IS NULL
   RETURN m.id AS id
   LIMIT 1000
   UNION ALL
   MATCH (m:PastVersion)
   WHERE m.created_at >= $known_to AND m.expired_at = $open AND m.valid_at < $valid_to
       AND m.invalid_at > $valid_from
+  WITH m
+  MATCH (i:ConsciousnessNode)-[:HAD]->(m)
+  WITH m, i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+  OPTIONAL MATCH (former)-[:HAD]->(p)
+  WHERE p.valid_at + 0 < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH m, p
+  WHERE p IS NULL
   RETURN m.id AS id
   LIMIT 1000
 }

@@ -13,11 +13,12 @@ from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.association import TagWalk
+from schemas.commands import Correct, Retract
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.mind.identity import WhoIs
 from schemas.temporal import to_datetime
 from schemas.wave_signal import Resonate
-from tests.integration.store import ASKED, NOW, ask, found, ids, moment, remember, stored
+from tests.integration.store import ASKED, NOW, ask, day, found, ids, moment, remember, stored
 
 LATER = "memories were true at that moment but became known only later: ask with known_at `now` (--known-at now)"
 
@@ -63,3 +64,29 @@ async def test_a_question_that_sees_what_is_known_has_no_such_note(
     await imported(deps, fresh_citizen)
     stream = await ask(deps, fresh_citizen, "tea", **when)
     assert not [note for note in stream.notes if "known only later" in note]
+
+
+async def test_what_was_corrected_later_but_was_known_then_is_not_counted(deps: Deps, fresh_citizen: str) -> None:
+    whose = {"citizen_id": fresh_citizen}
+    for name in ("corrected", "portion", "moved", "again"):
+        await stored(deps, remember(fresh_citizen, name, description="Tea.", valid_at=moment(2)), now=day(3))
+    portion = {"valid_from": moment(10), "valid_to": moment(30)}
+    await stored(
+        deps,
+        Correct.model_validate({**whose, "id": "corrected", "description": "Green tea."}),
+        Correct.model_validate({**whose, "id": "portion", "description": "Black tea.", **portion}),
+        Retract.model_validate({**whose, "id": "again", **portion}),
+        remember(fresh_citizen, "late", description="Tea.", valid_at=moment(2)),
+        now=NOW,
+    )
+    then = await ask(deps, fresh_citizen, "tea", as_of_time=moment(20))
+    assert sorted(ids(found(then))) == ["again", "corrected", "moved", "portion"]
+    assert len([note for note in then.notes if note.startswith("1 memory was true")]) == 1
+
+
+async def test_what_was_known_but_only_later_to_hold_then_is_counted(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "tea", description="Tea.", valid_at=moment(60)), now=day(3))
+    earlier = {"citizen_id": fresh_citizen, "id": "tea", "valid_at": moment(2), "description": "Green tea."}
+    await stored(deps, Correct.model_validate(earlier), now=NOW)
+    then = await ask(deps, fresh_citizen, "tea", as_of_time=moment(20))
+    assert (found(then), len([note for note in then.notes if note.startswith("1 memory was true")])) == ([], 1)
