@@ -1,4 +1,4 @@
-"""Names in a receipt what could be resolved or unblocked now, and what a cascade that is sent again did."""
+"""Names in a receipt what could be resolved or unblocked, as it was when the command was applied."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Final
 from orchestration.dependencies import Deps
 from orchestration.writing import cascade_reading, parts
 from orchestration.writing.cascade import Plan
+from orchestration.writing.receipts import collect_warnings
 from schemas.commands import Command, Consequence, Resolving, Undoing, WriteReceipt
 from schemas.errors import StoreTimeout
 from schemas.memory import ResolutionState
 from schemas.temporal import Instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+from substrate.store import reader, writer
 
 NAMED_AT_MOST: Final = 20
 """A receipt names only so many things that could be done."""
@@ -31,17 +33,29 @@ async def with_consequences(
 
 
 async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps, now: Instant) -> WriteReceipt:
+    """The receipt as the first answer has it: what it says beside the record is kept for those that follow."""
     had_parts = isinstance(command, Undoing) or getattr(command, "cascade", False)
-    if receipt.status != "stored" or (had_parts and not receipt.duplicate):
+    may_follow = had_parts or isinstance(command, Resolving)
+    if receipt.status != "stored" or (receipt.duplicate and not may_follow):
         return receipt
     graph = deps.graph(graph_name(command.graph_key, command.citizen_id))
+    named = receipt
     try:
-        done = await _done(receipt, graph) if had_parts else []
-        plan = await _plan(command, graph, now)
+        if receipt.duplicate and (await reader.receipts(graph, [receipt.command_id]))[receipt.command_id].told:
+            return receipt
+        if receipt.duplicate or (may_follow and not had_parts):
+            done = await _done(receipt, graph) if had_parts else []
+            plan = await _plan(command, graph, now)
+            told = {"follows": (*done, *parts.named_plan(plan)), "further": plan.further}
+            named = receipt.model_copy(update=told)
+        if may_follow or (named.warnings and named.warnings != collect_warnings(command)):
+            ids = [each.id for each in named.follows]
+            ids += [each.through for each in named.follows if each.through is not None]
+            kept = named.model_dump_json(include={"follows", "further", "warnings"})
+            await writer.tell_receipt(graph, receipt.command_id, kept, ids)
     except StoreTimeout:
         return receipt.model_copy(update={"warnings": (*receipt.warnings, NOT_READ)})
-    follows = (*done, *parts.named_plan(plan))
-    return receipt.model_copy(update={"follows": follows, "further": plan.further}) if follows else receipt
+    return named
 
 
 async def _plan(command: Command, graph: Graph, now: Instant) -> Plan:

@@ -85,7 +85,7 @@ def rebuild_receipt(receipt: StoredReceipt, key: GraphKey) -> WriteReceipt:
         created_at=to_datetime(receipt.created_at),
         duplicate=bool(receipt.recognised),
         recognised=receipt.id if receipt.recognised else None,
-        warnings=tuple(orjson.loads(receipt.warnings)) if receipt.warnings else (),
+        **{"warnings": orjson.loads(receipt.warnings or "[]"), **orjson.loads(receipt.told or "{}")},
     )
 
 

@@ -52,7 +52,7 @@ that sent them, the source of the closing command, and whether an import declare
 
 RECEIPT_COLUMNS: Final = (
     "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",
-    "recognised",
+    "recognised", "told",
 )  # fmt: skip
 """The columns of a receipt, in the order in which every query returns them."""
 

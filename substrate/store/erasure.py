@@ -117,8 +117,11 @@ stored while the others were deleted. Rows: memories, traces, passages."""
 ERASE_RECEIPTS: Final = Query(
     "erase_receipts",
     "MATCH (c:Receipt) WHERE c.id IN $ids OR c.command_id IN $commands "
-    "WITH collect(c) AS gone FOREACH (c IN gone | DELETE c) RETURN size(gone)",
+    "WITH collect(c) AS gone FOREACH (c IN gone | DELETE c) WITH size(gone) AS gone "
+    "OPTIONAL MATCH (t:Receipt) WHERE t.told_of IS NOT NULL AND any(id IN t.told_of WHERE id IN $ids) "
+    "WITH gone, collect(t) AS naming FOREACH (t IN naming | SET t.told = null, t.told_of = null) RETURN gone",
 )
+"""Deletes receipts, and from others what they told of these memories and links."""
 
 BARE_TAGS: Final = Query("erase_bare", "MATCH (g:Tag) WHERE indegree(g, ['TAGGED', 'MADE_TAG']) = 0 RETURN g.name")
 

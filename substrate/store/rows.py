@@ -46,7 +46,8 @@ class LinkName(NamedTuple):
 class StoredReceipt(NamedTuple):
     """A receipt as the graph holds it, in the order of `RECEIPT_COLUMNS`.
 
-    `recognised` is 1 for a command that only repeated what is stored. `warnings` is JSON.
+    `recognised` is 1 for a command that only repeated what is stored. `warnings` is JSON; so is `told`, what the
+    first answer said beside the record.
     """
 
     command_id: str
@@ -59,6 +60,7 @@ class StoredReceipt(NamedTuple):
     created_at: int
     warnings: str | None
     recognised: int | None = None
+    told: str | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> StoredReceipt | None:

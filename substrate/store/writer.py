@@ -87,6 +87,8 @@ STORE_RECEIPTS: Final = Query(
     f"RETURN {columns_of('c', RECEIPT_COLUMNS)}",
 )
 """Stores receipts of commands that wrote no record; a command that has a receipt keeps it."""
+TELL: Final = Query("tell", "MATCH (c:Receipt {command_id: $command_id}) SET c.told = $told, c.told_of = $ids")
+"""Keeps what the first answer said beside the record, and of which memories and links."""
 
 REMEMBER: Final = Query(
     "remember",
@@ -177,6 +179,11 @@ async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) ->
     rows = await graph.write(STORE_RECEIPTS, receipts=list(map(dict, receipts)))
     stored = [StoredReceipt(*row) for row in rows]
     return {receipt.command_id: receipt for receipt in stored}
+
+
+async def tell_receipt(graph: Graph, command_id: str, told: str, ids: Sequence[str]) -> None:
+    """Keep with a receipt what its first answer said beside the record (JSON), and the `ids` that this names."""
+    await graph.write(TELL, command_id=command_id, told=told, ids=list(ids))
 
 
 async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome]:

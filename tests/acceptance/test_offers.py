@@ -131,3 +131,57 @@ def test_offers_are_for_those_who_may_read_and_are_answered_by_those_who_may_wri
     for limit, status in (("1", 200), ("0", 422), ("101", 422), ("many", 422)):
         answer = service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen, "limit": limit})
         assert answer.status_code == status
+
+
+def read_receipt(service: Service, citizen: str, command_id: str) -> dict[str, Any]:
+    answer = service.http.get(f"/v1/receipts/{command_id}", params={"citizen_id": citizen})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+def test_the_first_receipt_is_the_receipt_whatever_is_done_since(
+    service: Service, citizen: str, cascade: bool
+) -> None:
+    told(service, citizen)
+    first = resolved(service, citizen, cascade=cascade, command_id="first")
+    assert first["follows"]
+    if not cascade:
+        done = {"command": "resolve", "citizen_id": citizen, "id": "visa", "cascade": True}
+        assert service.http.post("/v1/commands", json=done).status_code == 201
+    service.remember(citizen, id="flat", name="Flat", resolution_state="blocked")
+    assert service.relate(citizen, ("flat", "BLOCKED_BY", "visa")).status_code == 201
+    assert read_receipt(service, citizen, "first") == first
+    assert resolved(service, citizen, cascade=cascade, command_id="first") == {**first, "duplicate": True}
+    assert read_receipt(service, citizen, "first") == first
+
+
+def test_a_resolution_from_which_nothing_followed_has_no_more_in_its_receipt_later(
+    service: Service, citizen: str
+) -> None:
+    told(service, citizen)
+    asked = {"command": "resolve", "citizen_id": citizen, "id": "trip", "command_id": "first"}
+    first = service.http.post("/v1/commands", json=asked).json()
+    service.remember(citizen, id="flat", name="Flat", resolution_state="blocked")
+    assert service.relate(citizen, ("flat", "BLOCKED_BY", "trip")).status_code == 201
+    again = service.http.post("/v1/commands", json=asked).json()
+    assert again == {**first, "duplicate": True}
+    assert read_receipt(service, citizen, "first") == first
+
+
+def test_what_was_cut_from_a_text_is_in_its_receipt_read_again(service: Service, citizen: str) -> None:
+    asked = {"command": "remember", "citizen_id": citizen, "id": "m", "name": "M", "command_id": "cut"}
+    asked["description"] = "It rains. " + "again and " * 2000
+    first = service.http.post("/v1/commands", json=asked).json()
+    assert first["warnings"]
+    assert read_receipt(service, citizen, "cut") == first
+    assert service.http.post("/v1/commands", json=asked).json() == {**first, "duplicate": True}
+
+
+def test_no_receipt_names_what_was_erased(service: Service, citizen: str) -> None:
+    told(service, citizen)
+    first = resolved(service, citizen, command_id="first")
+    assert "Trip" in str(first)
+    erased = service.http.post("/v1/memories/N1/trip/erase", json={"citizen_id": citizen})
+    assert erased.status_code == 200, erased.text
+    assert "rip" not in str(read_receipt(service, citizen, "first"))

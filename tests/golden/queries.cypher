@@ -2102,7 +2102,14 @@ WITH collect(c) AS gone
 FOREACH (c IN gone |
   DELETE c
 )
-RETURN size(gone);
+WITH size(gone) AS gone
+OPTIONAL MATCH (t:Receipt)
+WHERE t.told_of IS NOT NULL AND any(id IN t.told_of WHERE id IN $ids)
+WITH gone, collect(t) AS naming
+FOREACH (t IN naming |
+  SET t.told = null, t.told_of = null
+)
+RETURN gone;
 
 // erase_records
 // :params $ids, $rows
@@ -4809,7 +4816,7 @@ UNWIND $receipts AS r
 MERGE (c:Receipt {command_id: r.command_id})
 ON CREATE SET c += r
 RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised;
+    c.warnings, c.recognised, c.told;
 
 // keep_prediction
 // :params $most, $record
@@ -8075,7 +8082,7 @@ RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy
 UNWIND $ids AS id
 MATCH (c:Receipt {command_id: id})
 RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised;
+    c.warnings, c.recognised, c.told;
 
 // records_now
 // :params $characters, $shown
@@ -8178,8 +8185,8 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised, has_source, has_target, gone, was, coalesce(m.clock, 0), coalesce(m.shifts, 0),
-    coalesce(m.created_at, 0), coalesce(m.generation, 0);
+    c.warnings, c.recognised, c.told, has_source, has_target, gone, was, coalesce(m.clock, 0),
+    coalesce(m.shifts, 0), coalesce(m.created_at, 0), coalesce(m.generation, 0);
 
 // relate_named
 // :params $at, $changes_until, $command, $last, $open, $rows, $whole
@@ -8237,8 +8244,8 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised, has_source, has_target, gone, was, coalesce(m.clock, 0), coalesce(m.shifts, 0),
-    coalesce(m.created_at, 0), coalesce(m.generation, 0);
+    c.warnings, c.recognised, c.told, has_source, has_target, gone, was, coalesce(m.clock, 0),
+    coalesce(m.shifts, 0), coalesce(m.created_at, 0), coalesce(m.generation, 0);
 
 // relation_types
 MATCH (:ConsciousnessNode)-[e:LINK]->()
@@ -8313,8 +8320,8 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
-    c.warnings, c.recognised, was, coalesce(m.clock, 0), coalesce(m.shifts, 0), coalesce(m.created_at, 0),
-    coalesce(m.generation, 0);
+    c.warnings, c.recognised, c.told, was, coalesce(m.clock, 0), coalesce(m.shifts, 0),
+    coalesce(m.created_at, 0), coalesce(m.generation, 0);
 
 // remove_policy
 // :params $id
@@ -14113,6 +14120,11 @@ FOREACH (f IN gone |
 )
 SET m.clock = at, m.feedback_at = CASE WHEN stood > taken THEN at ELSE null END
 RETURN taken;
+
+// tell
+// :params $command_id, $ids, $told
+MATCH (c:Receipt {command_id: $command_id})
+SET c.told = $told, c.told_of = $ids;
 
 // tell_feedback
 // :params $at, $dropped, $record, $seen
