@@ -214,9 +214,13 @@ def errors_by_slug() -> dict[str, type[SubstrateError]]:
 def refusal_error(
     problem: str | None, faults: Sequence[str], current_version: int | None = None
 ) -> SubstrateError:
-    """The error for a command or a repair that was refused with this problem type."""
+    """The error for a command or a repair that was refused with this problem type.
+
+    What a single fault says after a semicolon is what to do.
+    """
     kind = errors_by_slug()[str(problem)]
-    error = kind("; ".join(faults), faults=faults)
+    advice = faults[0].rpartition("; ")[2] if len(faults) == 1 and "; " in faults[0] else ""
+    error = kind("; ".join(faults), faults=faults, remedy=advice and f"{advice[0].upper()}{advice[1:]}.")
     if isinstance(error, Conflict):
         error.current_version = current_version
     return error

@@ -242,7 +242,9 @@ def begin(open_records: OpenRecords, record: Record) -> Change:
 def _check_free(valid: Period, others: Iterable[Record]) -> None:
     overlapping = [record for record in others if record.valid.overlaps(valid)]
     if overlapping:
-        raise ValueError(f"another record of it holds {_describe_period(overlapping[0])}")
+        before = valid.start < overlapping[0].valid.start
+        advice = "; name an end (invalid_at) no later than that" if before else ""
+        raise ValueError(f"another record of it holds {_describe_period(overlapping[0])}{advice}")
 
 
 def close(record: Record, at: Instant, reason: ClosedReason | None) -> Record:

@@ -137,12 +137,17 @@ def key_of(address: MemoryAddress | LinkAddress, request: CitizenRequest) -> Gra
     return graph_key(address.level, request.collective)
 
 
-def not_found(noun: str, address: MemoryAddress | LinkAddress, *, exists: bool) -> NotFound:
+BEFORE_ALL = "Nothing of it was known then: name a later known_at, or none."
+
+
+def not_found(
+    noun: str, address: MemoryAddress | LinkAddress, *, exists: bool, remedy: str | None = None
+) -> NotFound:
     """The error for a record that does not exist at all, or not at the requested moment."""
     level, name = address
     if not exists:
         return NotFound(f"there is no {noun} {name} in {level}")
     return NotFound(
         f"{noun} {name} exists, but not at that moment",
-        remedy="Its /history shows when each of its records holds.",
+        remedy=remedy or "Its /history shows when each of its records holds.",
     )

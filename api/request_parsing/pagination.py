@@ -10,6 +10,7 @@ from pydantic import model_validator
 
 from api.problems import invalid_request
 from api.request_parsing.addresses import (
+    BEFORE_ALL,
     CitizenRequest,
     LinkAddress,
     MemoryAddress,
@@ -213,7 +214,7 @@ async def read_memory_history(
     rows, after = await _history_page(read, wanted, records.memory_position)
     if not rows and request.cursor is None:
         exists = await reader.memory(graph, address.memory_id) is not None
-        raise not_found("memory", address, exists=exists)
+        raise not_found("memory", address, exists=exists, remedy=BEFORE_ALL)
     shown = await name_runs(graph, [memory_record(row, key_of(address, request), wanted.known_to) for row in rows])
     return MemoryHistory(id=address.memory_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
@@ -232,7 +233,7 @@ async def read_link_history(
     rows, after = await _history_page(read, wanted, records.link_position)
     if not rows and request.cursor is None:
         seen = await records.read_link(graph, name, Scope.current(now))
-        raise not_found("link", address, exists=seen.exists)
+        raise not_found("link", address, exists=seen.exists, remedy=BEFORE_ALL)
     shown = await name_runs(graph, [link_record(row, key_of(address, request), wanted.known_to) for row in rows])
     return LinkHistory(id=address.link_id, records=shown, next=after, degraded=describe_unreadable(shown))
 

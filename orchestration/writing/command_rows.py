@@ -169,6 +169,9 @@ def _check_same(command: Remember | Relate, row: Row, outcome: RowOutcome) -> No
         raise Refusal("conflict", fault, current_version=version)
     if outcome.fingerprint != row["fingerprint"]:
         instead = "supersede or correct it instead" if noun == "memory" else "give this link an id of its own"
+        if outcome.valid_at is not None and row["valid_at"] < outcome.valid_at:
+            begins = f"{to_datetime(outcome.valid_at):%Y-%m-%dT%H:%M:%SZ}"
+            instead = f"it holds only from {begins}: name an end (invalid_at) no later than that"
         fault = f"{noun} {row['id']} already exists with other content; {instead}"
         raise Refusal("conflict", fault, current_version=outcome.version)
 

@@ -143,6 +143,10 @@ def test_a_history_before_anything_was_known_is_not_there(service: Service, citi
         asked = {"citizen_id": citizen, "known_at": "2025-01-01T00:00:00Z"}
         answer = service.http.get(f"/v1/{address}/history", params=asked)
         assert (answer.status_code, where in answer.json()["detail"]) == (404, True)
+    for address in ("memories/N1/a", "links/N1/a%7CNEXT%7Cb"):
+        asked = {"citizen_id": citizen, "known_at": "2025-01-01T00:00:00Z"}
+        remedy = service.http.get(f"/v1/{address}/history", params=asked).json()["remedy"]
+        assert ("known_at" in remedy, "/history" in remedy) == (True, False)
 
 
 @pytest.mark.parametrize("cursor", ["x", "WzEsMl0", "W251bGwsImEiXQ"])

@@ -85,6 +85,19 @@ def test_a_memory_retracted_until_a_scheduled_change_is_no_duplicate_when_it_is_
     assert got(service, citizen).json()["description"] == "today"
 
 
+@pytest.mark.parametrize("atomic", ["false", "true"])
+def test_a_memory_before_one_to_come_is_told_to_name_its_end(service: Service, citizen: str, atomic: str) -> None:
+    told(service, citizen, "remember", name="A", description="to come", valid_at=SOON)
+    today = {"citizen_id": citizen, "command": "remember", "id": "a", "name": "A", "description": "today"}
+    refused = service.http.post("/v1/commands", json=today, params={"atomic": atomic})
+    assert refused.status_code == 409
+    assert "ame an end (invalid_at) no later than that" in refused.json()["remedy"]
+    assert SOON[:10] in refused.json()["detail"]
+    done = service.http.post("/v1/commands", json={**today, "invalid_at": SOON}, params={"atomic": atomic})
+    assert done.status_code == 201, done.text
+    assert got(service, citizen).json()["description"] == "today"
+
+
 def test_an_undo_gives_no_record_a_version_that_a_receipt_named_before(service: Service, citizen: str) -> None:
     told(service, citizen, "remember", name="A", description="first")
     of_a = {"citizen_id": citizen, "id": "a"}
