@@ -107,8 +107,8 @@ def one_of_each(dissonances: Iterable[TemporalDissonance]) -> list[TemporalDisso
 
 def _order(dissonance: TemporalDissonance) -> tuple[datetime, GraphKey, str, datetime, str, str]:
     """Sort key. It uses only the change, so that every page has the same order."""
-    told, beliefs = dissonance.graph_key, (dissonance.original_belief, dissonance.corrected_belief)
-    return (dissonance.corrected_at, told, dissonance.node_id, dissonance.belief_held_from, *beliefs)
+    beliefs = (dissonance.original_belief, dissonance.corrected_belief)
+    return dissonance.corrected_at, dissonance.graph_key, dissonance.node_id, dissonance.belief_held_from, *beliefs
 
 
 def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
