@@ -33,7 +33,7 @@ from substrate.graphs.names import origin_of
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
-from substrate.store import reader, unfinished_erasures
+from substrate.store import archive, reader, unfinished_erasures
 from substrate.text import count_of
 
 SLOW_TRIP_MS: Final = 20.0
@@ -254,7 +254,9 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Check:
         if not stamped:
             await graphs.wait_operational(name)
         elif not await graphs.for_reading(name):
-            return Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
+            if (await archive.count_stored(Graph(graphs.connection, name))).labels:
+                return Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
+            return Check("graph", f"{name}: empty; its first write was broken off, the next one completes it")
         counts = await reader.counts(Graph(graphs.connection, name))
     except SubstrateError as error:
         return _report_error("graph", error)
