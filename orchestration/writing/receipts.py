@@ -41,7 +41,7 @@ def warnings_json(texts: tuple[str, ...]) -> str | None:
     return orjson.dumps(texts).decode() if texts else None
 
 
-def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, Any]:
+def receipt_row(command: Command, command_id: str, record: Record, texts: tuple[str, ...] = ()) -> dict[str, Any]:
     """The properties of the receipt to store for a command that wrote `record`; `created_at` is added later."""
     return {
         "command_id": command_id,
@@ -51,7 +51,7 @@ def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, 
         "version": record.version,
         "valid_at": record.valid.start,
         "invalid_at": record.valid.end,
-        "warnings": warnings_json(collect_warnings(command)),
+        "warnings": warnings_json((*collect_warnings(command), *texts)),
     }
 
 
