@@ -17,6 +17,8 @@ from substrate.bitemporal import Record
 from substrate.store.rows import StoredReceipt
 
 OTHER_CONTENT: Final = "this command_id was used before with another content"
+CLOCK_AHEAD: Final = 60_000_000
+"""So many microseconds the clock of a graph may be ahead: many writes at once move it a little."""
 UNFINISHED: Final = "the erasure is not finished; send it again to finish it"
 
 
@@ -130,8 +132,14 @@ def refuse(command: Command, refusal: Refusal, *, command_id: str, record_id: st
     )
 
 
-def with_note(receipt: WriteReceipt, note: str | None) -> WriteReceipt:
-    """The receipt with the note among its warnings, if the command was applied now."""
-    if note is None or receipt.status == "refused" or receipt.duplicate:
+def with_note(receipt: WriteReceipt, note: str | None, now: Instant | None = None) -> WriteReceipt:
+    """The receipt with the note among its warnings, if the command was applied now.
+
+    With `now` it also says that the clock of the graph is ahead of that moment by more than `CLOCK_AHEAD`.
+    """
+    if receipt.status == "refused" or receipt.duplicate:
         return receipt
-    return receipt.model_copy(update={"warnings": (*receipt.warnings, note)})
+    texts = () if note is None else (note,)
+    if now is not None and receipt.created_at is not None and receipt.created_at > to_datetime(now + CLOCK_AHEAD):
+        texts += (f"stamped {receipt.created_at:%Y-%m-%d}: a clock was ahead once; see `substrate doctor`",)
+    return receipt.model_copy(update={"warnings": (*receipt.warnings, *texts)}) if texts else receipt
