@@ -139,7 +139,7 @@ def with_note(receipt: WriteReceipt, note: str | None, now: Instant | None = Non
     """
     if receipt.status == "refused" or receipt.duplicate:
         return receipt
-    texts = () if note is None else (note,)
+    texts: tuple[str, ...] = () if note is None else (note,)
     if now is not None and receipt.created_at is not None and receipt.created_at > to_datetime(now + CLOCK_AHEAD):
         texts += (f"stamped {receipt.created_at:%Y-%m-%d}: a clock was ahead once; see `substrate doctor`",)
     return receipt.model_copy(update={"warnings": (*receipt.warnings, *texts)}) if texts else receipt

@@ -203,7 +203,7 @@ class Simulation:
         return [record.content for record in carried if record is not None]
 
     def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
-        command, texts = named.command, ()
+        command, texts = named.command, tuple[str, ...]()
         holds_now = record.valid.start <= self.times.now < record.valid.end
         if isinstance(command, (Correcting, Retracting, Undoing)) and not holds_now:
             texts = changes.note_elsewhere(command, record)

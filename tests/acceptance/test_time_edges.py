@@ -103,7 +103,7 @@ def test_a_stretch_without_an_end_reaches_over_a_gap_and_leaves_it_a_gap(told: T
 @pytest.mark.parametrize("command", ["supersede", "correct", "retract", "resolve"])
 def test_an_end_without_a_beginning_is_from_now_on_for_every_command(told: Told, command: str) -> None:
     told("remember", energy=0.5, valid_at=PAST)
-    content = {
+    content: dict[str, dict[str, Any]] = {
         "supersede": {"energy": 0.1},
         "correct": {"energy": 0.1},
         "resolve": {"resolution_state": "blocked"},
