@@ -111,7 +111,7 @@ async def set_state(
     """
     add_notes(response, change)
     key_id = caller.writer_of(Level.N1, citizen_id).key_id
-    return await citizen.change_state(citizen_id, caller.limit_source(change), runtime.deps, now, key_id)
+    return await citizen.change_state(citizen_id, caller.limit_source(change), runtime.deps, now, key_id=key_id)
 
 
 @router.get("/{citizen_id}/dissonances", operation_id="list_dissonances")

@@ -14,7 +14,6 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind.derived_state import NOTHING_DERIVED, DerivedState, derive_state
 from orchestration.mind.energy import Energy, energy_at, feed_back
-from orchestration.writing.changes import outweighs
 from schemas.errors import Conflict, Fault, NotFound, StoreTimeout
 from schemas.memory import Level, Source
 from schemas.mind.state import (
@@ -43,6 +42,7 @@ _MAX_TRIES: Final = 64
 _WAIT_S: Final = 0.002
 _MAX_WAITS: Final = 8
 _DERIVED_FIELDS: Final = ("energy", "emotion_vector", "goal")
+_OWN: Final = (Source.CITIZEN, Source.SYSTEM)
 _JSON_FIELDS: Final = frozenset(("emotion_vector", "drives", "window", "senses", "writers"))
 _MOMENT_FIELDS: Final = frozenset(("feedback_at", "last_cycle_at"))
 _FEEDBACK_FIELDS: Final = ("baseline", "feedback_at")
@@ -210,11 +210,11 @@ def state_record(record: Record) -> StateRecord:
 
 
 async def change_state(
-    citizen_id: str, change: StateChange, deps: Deps, now: Instant, key_id: str | None = None
+    citizen_id: str, change: StateChange, deps: Deps, now: Instant, *, key_id: str | None = None
 ) -> CitizenState:
     """Set the fields of the change from its `valid_at` on (default: now); return the whole state at that moment.
 
-    Each field that gets another value, or is said by a source that outweighs its own, keeps who set it.
+    Each field that gets another value, or is the citizen's own word now, keeps who set it.
 
     Raises InvalidRequest when more than `states.MAX_CLOSED` changes came after that moment, Conflict when other
     writers were first `_MAX_TRIES` times.
@@ -225,9 +225,9 @@ async def change_state(
 
     async def make_change(content: Content, version: int) -> Content:
         set_by = _writers(content)
-        for name in change.model_fields_set & Felt.model_fields.keys():
+        for name in sorted(change.model_fields_set & Felt.model_fields.keys()):
             kept = Source(set_by.get(name, {}).get("source", Source.CITIZEN))
-            if content.get(name) != fields[name] or outweighs(change.source, kept):
+            if content.get(name) != fields[name] or (kept not in _OWN and change.source in _OWN):
                 set_by[name] = {**word, "over": version}
         return {**fields, "writers": stored_maps.json_text(set_by) if set_by else None}
 
