@@ -102,7 +102,8 @@ async def _apply(
     accepted = [command for command, refusal in zip(timed, refusals, strict=True) if refusal is None]
     applied = iter(await _apply_runs(accepted, deps, whole))
     answers = [refusal or next(applied) for refusal in refusals]
-    return [receipts.with_note(receipt, each.note) for receipt, each in zip(answers, trimmed, strict=True)]
+    told = zip(answers, trimmed, moments, strict=True)
+    return [receipts.with_note(receipt, each.note, at) for receipt, each, at in told]
 
 
 UNRECORDED: Final = ""

@@ -14,19 +14,19 @@ from schemas.collectives import DEFAULT_NAME
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
 from schemas.temporal import Moment
 
-Action = Literal["read", "write", "erase", "steward"]
+Action = Literal["read", "write", "state", "erase", "steward"]
 
 _SCOPE: Final = (
     r"^(admin|upkeep|N[23]:(read|write|steward|\*)"
     r"|collective:(\*|[A-Za-z0-9][A-Za-z0-9_.-]{0,63}):(read|write|steward|\*)"
-    r"|citizen:(\*|[A-Za-z0-9][A-Za-z0-9_.-]{0,63}):(read|write|erase|\*))$"
+    r"|citizen:(\*|[A-Za-z0-9][A-Za-z0-9_.-]{0,63}):(read|write|state|erase|\*))$"
 )
 
 
 def _scope(text: str) -> str:
     if not re.fullmatch(_SCOPE, text):
         raise ValueError(
-            "a scope is citizen:ID:read, :write or :erase, N2:read, :write or :steward, "
+            "a scope is citizen:ID:read, :write, :state or :erase, N2:read, :write or :steward, "
             "collective:ID:read, :write or :steward, upkeep, admin"
         )
     if text.lower().startswith(f"collective:{DEFAULT_NAME}:"):
@@ -55,10 +55,11 @@ Scope = Annotated[
 """`citizen:ID:ACTION`, `N2:ACTION`, `N3:ACTION`, `collective:ID:ACTION`, `upkeep`, `admin`; a `*` stands for each
 citizen, collective or action.
 
-`steward`, which `*` leaves out, is the right to change what others wrote on a shared level."""
+`state` is the right to say what the citizen feels and wants; `write` includes it for a key that may claim to be
+the citizen. `steward`, which `*` leaves out, is the right to change what others wrote on a shared level."""
 
 ANYONE: Final = "*"
-_ACTIONS: Final[tuple[Action, ...]] = ("read", "write", "erase")
+_ACTIONS: Final[tuple[Action, ...]] = ("read", "write", "state", "erase")
 _ON_SHARED: Final[tuple[Action, ...]] = ("read", "write", "steward")
 _EVERY_COLLECTIVE: Final = graph_key(Level.N2, ANYONE)
 

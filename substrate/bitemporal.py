@@ -137,11 +137,12 @@ def _format(moment: Instant) -> str:
 
 
 def _unknown(moment: Instant, open_records: OpenRecords) -> str:
-    nearest = _describe_period(held_at(open_records, moment))
+    nearest = describe_period(held_at(open_records, moment))
     return f"{NOTHING_HOLDS} {_format(moment)}: the nearest record holds {nearest}"
 
 
-def _describe_period(record: Record) -> str:
+def describe_period(record: Record) -> str:
+    """The valid time of a record in words."""
     end = "" if record.valid.end == END_OF_TIME else f" to {_format(record.valid.end)}"
     return f"from {_format(record.valid.start)}{end}"
 
@@ -244,7 +245,7 @@ def _check_free(valid: Period, others: Iterable[Record]) -> None:
     if overlapping:
         before = valid.start < overlapping[0].valid.start
         advice = "; name an end (invalid_at) no later than that" if before else ""
-        raise ValueError(f"another record of it holds {_describe_period(overlapping[0])}{advice}")
+        raise ValueError(f"another record of it holds {describe_period(overlapping[0])}{advice}")
 
 
 def close(record: Record, at: Instant, reason: ClosedReason | None) -> Record:

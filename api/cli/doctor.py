@@ -20,9 +20,11 @@ from orchestration.reranking import RERANKED
 from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.ordered_runs import check_names, describe_jobs
 from orchestration.upkeep.quality import read_series
+from orchestration.writing.receipts import CLOCK_AHEAD
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import level_of
 from schemas.settings import Settings, StoreSettings
+from schemas.temporal import to_datetime
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
 from substrate.engine.data_directory import WARN_BYTES, describe_low_space
@@ -30,10 +32,10 @@ from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import origin_of
-from substrate.graphs.registry import Graphs
+from substrate.graphs.registry import Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
-from substrate.store import reader, unfinished_erasures
+from substrate.store import archive, reader, unfinished_erasures
 from substrate.text import count_of
 
 SLOW_TRIP_MS: Final = 20.0
@@ -43,6 +45,9 @@ PROBE: Final = "Is the embedder well?"
 LONG_TEXT: Final = " ".join([PROBE] * 100)
 QUICKER: Final = "Use a smaller model or its int8 file, or a lower limit of tokens; see docs/rerankers.md."
 REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
+REMEDY_CLOCK: Final = (
+    "Set the clock right. Make a backup, export the graph, erase it, and import it with --restamp (docs/time.md)."
+)
 PACKAGES: Final = (
     "consciousness-substrate",
     "falkordb",
@@ -227,7 +232,7 @@ async def _check_graphs(connection: Connection, embedder: Embedder | None) -> li
         return [Check("graphs", "none yet: nothing was remembered")]
     checks = []
     for name in names:
-        checks += [await _check_graph(graphs, name, stamped=embedder is not None)]
+        checks += await _check_graph(graphs, name, stamped=embedder is not None)
         checks += await _check_quality(Graph(connection, name))
     return checks
 
@@ -248,18 +253,30 @@ async def _check_quality(graph: Graph) -> list[Check]:
     return [Check("quality", detail, well=False, remedy=remedy)]
 
 
-async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Check:
+async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Check]:
+    graph = Graph(graphs.connection, name)
     try:
         # After a start the engine rebuilds its indexes: this waits for them instead of reporting them.
         if not stamped:
             await graphs.wait_operational(name)
-        elif not await graphs.for_reading(name):
-            return Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
-        counts = await reader.counts(Graph(graphs.connection, name))
+        stamp = await (graphs.open(name) if stamped else read_stamp(graph))
+        if stamp is None:
+            if (await archive.count_stored(graph)).labels:
+                return [Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")]
+            detail = f"{name}: empty; its first write was broken off, the next one completes it"
+            return [Check("graph", detail)]
+        counts = await reader.counts(graph)
+        now = await graphs.connection.now()
     except SubstrateError as error:
-        return _report_error("graph", error)
+        return [_report_error("graph", error)]
     detail = (
         f"{name}: {count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}, "
         f"{count_of(counts.past_versions, 'past version')}"
     )
-    return Check("graph", f"{detail}; indexes OPERATIONAL")
+    checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
+    if stamp.clock > now + CLOCK_AHEAD:
+        ahead = (
+            f"{name}: a clock was ahead once; what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"
+        )
+        checks.append(Check("clock", ahead, well=False, remedy=REMEDY_CLOCK))
+    return checks

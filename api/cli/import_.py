@@ -54,6 +54,9 @@ def import_file(
         ExportedBy.SUBSTRATE
     ),
     as_happened: AsHappened = False,
+    restamp: Annotated[
+        bool, typer.Option("--restamp", help="Move what is stamped ahead of now back to now, in its order.")
+    ] = False,
 ) -> None:
     """Read an export into an empty memory. A file that is damaged or edited changes nothing.
 
@@ -61,6 +64,8 @@ def import_file(
     """
     citizen_id = support.validate(CitizenOverride, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
     if origin is not ExportedBy.SUBSTRATE:
+        if restamp:
+            raise InvalidRequest("--restamp is for exports of Substrate", remedy="Leave it out.")
         take_in(ctx, parse(origin, read_files(path, origin, citizen_id)), how=How(as_happened=as_happened))
         return
     if as_happened:
@@ -68,11 +73,14 @@ def import_file(
             "--known-as-happened is for files of other programs: an export of Substrate has its own times",
             remedy="Leave it out.",
         )
-    report = support.run(_import(support.read_settings(ctx), path, citizen_id))
+    report = support.run(_import(support.read_settings(ctx), path, citizen_id, restamp=restamp))
     counts = ", ".join(count_of(count, kind) for kind, count in sorted(report.counts.items()))
     support.output().print(
         Text(f"{', '.join(report.graphs) or 'no graph'}: {counts or 'nothing'}"), soft_wrap=True
     )
+    if restamp:
+        said = f"{count_of(report.moved, 'moment')} of writing moved back to now"
+        support.messages().print(Text(said, "yellow"), soft_wrap=True)
     if report.mended:
         note = (
             f"{count_of(report.mended, 'record')} had maps nested too deeply; the deeper part is stored as a text"
@@ -80,7 +88,7 @@ def import_file(
         support.messages().print(Text(note, "yellow"), soft_wrap=True)
 
 
-async def _import(settings: Settings, path: Path, citizen_id: str | None) -> ImportReport:
+async def _import(settings: Settings, path: Path, citizen_id: str | None, *, restamp: bool) -> ImportReport:
     def lines() -> Iterator[bytes]:
         with path.open("rb") as file:
             yield from file
@@ -89,6 +97,8 @@ async def _import(settings: Settings, path: Path, citizen_id: str | None) -> Imp
         try:
             with support.progress_bar(support.messages(), 0, "records") as advance, patient(LOAD_PATIENCE_S):
                 now = await runtime.moment()
-                return await import_lines(lines, runtime.deps, now, citizen_id=citizen_id, progress=advance)
+                return await import_lines(
+                    lines, runtime.deps, now, citizen_id=citizen_id, restamp=restamp, progress=advance
+                )
         except OSError as error:
             raise InvalidRequest(f"{path} cannot be read: {error.strerror}") from error

@@ -262,6 +262,8 @@ async def find_graph(runtime: Runtime, key: GraphKey, citizen: str | None) -> st
 def _propose_citizens(citizen: str, known: list[str]) -> str:
     if not known:
         return "Nothing was remembered yet: start with `substrate ingest` or see `substrate demo`."
+    if citizen in known:
+        return "Its first write was broken off and nothing is stored: send it again."
     alike = process.extract(citizen, known, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)
     if alike:
         return f"Did you mean {' or '.join(name for name, *_ in alike)}?"

@@ -193,6 +193,7 @@ class StateFields(TypedDict, total=False):
     senses: Mapping[str, Sense | Json | str | float] | None
     reality_pressure: float | None
     valid_at: Time | None
+    source: AnySource
 
 
 class FeedbackFields(MomentFields, total=False):

@@ -15,7 +15,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.runtime.runtime import Runtime
 from api.security.exports import ReservedExport, stream_blocks
-from api.security.mind_permissions import FEEDBACK
+from api.security.mind_permissions import FEEDBACK, STATE
 from api.security.permissions import CITIZENS, ERASURE, CurrentCaller, citizen_may, requires
 from orchestration.feedback_intake import tell
 from orchestration.mind import feedback as told_feedback
@@ -93,16 +93,25 @@ async def energy(
 
 
 @router.put("/{citizen_id}/state", operation_id="set_state")
-@requires(citizen_may("write"))
+@requires(STATE)
 async def set_state(
-    citizen_id: CitizenId, change: StateChange, runtime: OpenRuntime, now: Now, response: Response
+    citizen_id: CitizenId,
+    change: StateChange,
+    caller: CurrentCaller,
+    runtime: OpenRuntime,
+    now: Now,
+    response: Response,
 ) -> CitizenState:
     """Set the given fields, from `valid_at` (default: now) on; the others stay. The past does not change.
+
+    `writers` says whose word each field is. A key whose highest source is less than `citizen` needs a scope of its
+    own.
 
     `Substrate-Notes` lists what was assumed.
     """
     add_notes(response, change)
-    return await citizen.change_state(citizen_id, change, runtime.deps, now)
+    key_id = caller.writer_of(Level.N1, citizen_id).key_id
+    return await citizen.change_state(citizen_id, caller.limit_source(change), runtime.deps, now, key_id=key_id)
 
 
 @router.get("/{citizen_id}/dissonances", operation_id="list_dissonances")

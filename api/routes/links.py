@@ -82,7 +82,8 @@ REVISIONS = (
     RevisionRoute(
         "retract",
         Unrelate,
-        "The link no longer holds from `effective_at` on. Without `effective_at` it never held.",
+        "The link does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`, by default for "
+        "good. With none of the three, the record that holds now never held.",
     ),
     RevisionRoute(
         "resolve", ResolveLink, "Set the resolution state of the link: `resolved`, unless another one is named."

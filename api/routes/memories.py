@@ -101,7 +101,8 @@ REVISIONS = (
     RevisionRoute(
         "retract",
         Retract,
-        "The memory no longer holds from `effective_at` on. Without `effective_at` it never held.",
+        "The memory does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`, by default "
+        "for good. With none of the three, the record that holds now never held.",
     ),
     RevisionRoute(
         "resolve", Resolve, "Set the resolution state of the memory: `resolved`, unless another one is named."

@@ -10,6 +10,7 @@ from api.security.permissions import (
     Arguments,
     Caller,
     Check,
+    PathValues,
     Permission,
     citizen_may,
     named_graph,
@@ -34,6 +35,13 @@ def _check_context(caller: Caller, arguments: Arguments) -> Arguments:
     return {**arguments, "context": context.model_copy(update={"source": source})}
 
 
+def require_state(caller: Caller, path: PathValues) -> None:
+    """Raises as `Caller.require`: who may not claim to be the citizen needs the scope `state` for its state."""
+    is_own = may_override(caller, path["citizen_id"])
+    caller.require(Level.N1, path["citizen_id"], "write" if is_own else "state")
+
+
+STATE: Final = Permission.of_path("citizen:ID:state; of a key for the source citizen :write", require_state)
 CONTEXT: Final = citizen_may("write")._replace(check=_check_context)
 
 
@@ -81,7 +89,7 @@ RULES: Final = citizen_may("read")._replace(
 
 
 def may_override(caller: Caller, citizen_id: str) -> bool:
-    """Whether the caller may write the citizen's memory as the citizen: less lifts no block of its rules."""
+    """Whether the caller may write the citizen's memory as the citizen: less lifts no block and sets no state."""
     return caller.may_write(citizen_id) and not outweighs(Source.CITIZEN, caller.principal.highest_source)
 
 

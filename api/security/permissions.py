@@ -16,12 +16,13 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
+from pydantic import BaseModel
 
 from api.security.authentication import OPEN_SERVICE, Principal
 from orchestration.writing.changes import lower_source, outweighs
 from schemas.association import TagWalk
 from schemas.collectives import MOST_ASKED, AsksGraphs, check_collective, owner_of
-from schemas.commands import Command, Writer
+from schemas.commands import Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
@@ -87,7 +88,7 @@ class Caller:
                 remedy="Leave source out, or ask an administrator for a key with a higher source.",
             )
 
-    def limit_source[C: Command](self, command: C) -> C:
+    def limit_source[C: BaseModel](self, command: C) -> C:
         """The command, its default source lowered to the caller's highest. Raises Forbidden for a higher claim."""
         source = getattr(command, "source", None)
         if source is None:
@@ -96,7 +97,7 @@ class Caller:
             self.require_source(source)
             return command
         limited = lower_source(source, self.principal.highest_source)
-        return command if limited is source else command.with_source(limited)
+        return command if limited is source else command.model_copy(update={"source": limited})
 
     def writer_of(self, graph: GraphKey, citizen_id: str | None) -> Writer:
         """The writer of a record on this level.

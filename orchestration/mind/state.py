@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from random import random
 from typing import Any, Final
@@ -15,8 +15,16 @@ from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind.derived_state import NOTHING_DERIVED, DerivedState, derive_state
 from orchestration.mind.energy import Energy, energy_at, feed_back
 from schemas.errors import Conflict, Fault, NotFound, StoreTimeout
-from schemas.memory import Level
-from schemas.mind.state import CitizenState, EnergyPoint, EnergySeries, StateChange, StateHistory, StateRecord
+from schemas.memory import Level, Source
+from schemas.mind.state import (
+    CitizenState,
+    EnergyPoint,
+    EnergySeries,
+    Felt,
+    StateChange,
+    StateHistory,
+    StateRecord,
+)
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream, EnergyFeedback
 from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
@@ -34,10 +42,16 @@ _MAX_TRIES: Final = 64
 _WAIT_S: Final = 0.002
 _MAX_WAITS: Final = 8
 _DERIVED_FIELDS: Final = ("energy", "emotion_vector", "goal")
-_JSON_FIELDS: Final = frozenset(("emotion_vector", "drives", "window", "senses"))
+_OWN: Final = (Source.CITIZEN, Source.SYSTEM)
+_JSON_FIELDS: Final = frozenset(("emotion_vector", "drives", "window", "senses", "writers"))
 _MOMENT_FIELDS: Final = frozenset(("feedback_at", "last_cycle_at"))
 _FEEDBACK_FIELDS: Final = ("baseline", "feedback_at")
 """What feedback keeps beside the energy; an energy that is declared removes it."""
+_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {"energy": _FEEDBACK_FIELDS, "window": ("last_cycle_at",)}
+"""By field of a state, what is set and taken back with it."""
+
+type Earlier = Callable[[Mapping[str, Any]], int | None]
+"""By a stored `StateWriter`, the version in which the field still said something else; None where it stays."""
 
 
 async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
@@ -106,6 +120,10 @@ def _state(citizen_id: str, record: Record | None, derived: DerivedState) -> Cit
     kept = {} if record is None else state_fields(record.content)
     for name in _FEEDBACK_FIELDS:
         kept.pop(name, None)
+    writers = {}
+    for name, by in kept.pop("writers", {}).items():
+        if kept.get(name) is not None and by.get("source") is not None:
+            writers[name] = by["source"]
     said = {"energy": derived.energy, "emotion_vector": derived.emotions or None, "goal": derived.goal}
     made = {name: value for name, value in said.items() if value is not None and kept.get(name) is None}
     sources = tuple(source for source in derived.sources if source.field in made)
@@ -115,6 +133,7 @@ def _state(citizen_id: str, record: Record | None, derived: DerivedState) -> Cit
         updated_at=None if record is None else to_datetime(record.known.start),
         derived=bool(made),
         sources=sources,
+        writers=writers,
         **{**kept, **made},
     )
 
@@ -190,16 +209,30 @@ def state_record(record: Record) -> StateRecord:
     )
 
 
-async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: Instant) -> CitizenState:
+async def change_state(
+    citizen_id: str, change: StateChange, deps: Deps, now: Instant, *, key_id: str | None = None
+) -> CitizenState:
     """Set the fields of the change from its `valid_at` on (default: now); return the whole state at that moment.
+
+    Each field that gets another value, or is the citizen's own word now, keeps who set it.
 
     Raises InvalidRequest when more than `states.MAX_CLOSED` changes came after that moment, Conflict when other
     writers were first `_MAX_TRIES` times.
     """
     valid_at = now if change.valid_at is None else to_instant(change.valid_at)
     fields = stored_fields(change, valid_at)
+    word = {"source": change.source.value, "at": to_datetime(now).isoformat(), "key_id": key_id}
+
+    async def make_change(content: Content, version: int) -> Content:
+        set_by = _writers(content)
+        for name in sorted(change.model_fields_set & Felt.model_fields.keys()):
+            kept = Source(set_by.get(name, {}).get("source", Source.CITIZEN))
+            if content.get(name) != fields[name] or (kept not in _OWN and change.source in _OWN):
+                set_by[name] = {**word, "over": version}
+        return {**fields, "writers": stored_maps.json_text(set_by) if set_by else None}
+
     if fields:
-        await _change(citizen_id, lambda _: fields, deps, valid_at=valid_at, now=now)
+        await _change(citizen_id, make_change, deps, valid_at=valid_at, now=now)
     return await felt_state(citizen_id, deps, Scope.current(valid_at), now)
 
 
@@ -208,7 +241,7 @@ def stored_fields(change: StateChange, valid_at: Instant) -> dict[str, Any]:
 
     A window is the end of a cycle. What it shows was shown at `valid_at`, unless it says when.
     """
-    fields = change.model_dump(exclude_unset=True, exclude={"valid_at"})
+    fields = change.model_dump(exclude_unset=True, exclude={"valid_at", "source"})
     if "window" in fields:
         fields["last_cycle_at"] = None if fields["window"] is None else valid_at
         shown_at = to_datetime(valid_at)
@@ -224,9 +257,14 @@ def stored_fields(change: StateChange, valid_at: Instant) -> dict[str, Any]:
 
 
 async def _change(
-    citizen_id: str, make_change: Callable[[Content], Content], deps: Deps, *, valid_at: Instant, now: Instant
+    citizen_id: str,
+    make_change: Callable[[Content, int], Awaitable[Content]],
+    deps: Deps,
+    *,
+    valid_at: Instant,
+    now: Instant,
 ) -> Content:
-    """Change the state from `valid_at` on. `make_change` returns the changed fields for the content of a record.
+    """Change the state from `valid_at` on. `make_change` returns the changed fields for the content of a version.
 
     Returns the content that held at `valid_at` before the change. Raises as `change_state` does.
     """
@@ -236,7 +274,9 @@ async def _change(
     for attempt in range(1, _MAX_TRIES + 1):
         current = await states.read_current(graph)
         records = [] if current is None else await states.read_open_from(graph, current, valid_at)
-        opened = states.plan_change(records, valid_at, make_change)
+        changes = {record.version: await make_change(record.content, record.version) for record in records}
+        changes[0] = await make_change({}, 0)
+        opened = states.plan_change(records, valid_at, changes)
         if not opened or await states.replace_records(graph, records, opened, now) is not None:
             return records[0].content if records and records[0].valid.start <= valid_at else {}
         await asyncio.sleep(random() * _WAIT_S * min(attempt, _MAX_WAITS))
@@ -263,7 +303,7 @@ async def with_feedback(
         after = feed_back(before, stream.relative_potential)
         return EnergyFeedback(before=before.now, after=after, baseline=own.ordinary)
 
-    def make_change(content: Content) -> Content:
+    async def make_change(content: Content, _version: int) -> Content:
         declared = content.get("energy" if content.get("feedback_at") is None else "baseline")
         return {
             "energy": feedback(content).after,
@@ -274,3 +314,41 @@ async def with_feedback(
 
     content = await _change(stream.citizen_id, make_change, deps, valid_at=now, now=now)
     return stream.model_copy(update={"energy_feedback": feedback(content)})
+
+
+def _writers(content: Content) -> dict[str, Mapping[str, Any]]:
+    """Who set the fields of a state."""
+    writers: dict[str, Mapping[str, Any]] = orjson.loads(content.get("writers") or "{}")
+    return writers
+
+
+async def restore_state(
+    citizen_id: str, earlier: Earlier, deps: Deps, now: Instant, *, mark: str | None = None, dry_run: bool = False
+) -> tuple[str, ...]:
+    """Have each field for which `earlier` names a version say again, from now on, what it said there.
+
+    `mark`: the quarantine that does so. Returns the names of these fields, which with `dry_run` stay as they are.
+    """
+    graph = deps.graph(graph_name(Level.N1, citizen_id))
+    names: set[str] = set()
+
+    async def make_change(content: Content, version: int) -> Content:
+        set_by, change = _writers(content), dict[str, Any]()
+        for name, by in [*set_by.items()]:
+            found: Content | None = None
+            while (older := earlier(by)) is not None:
+                records = await states.read_versions(graph, older, older + 1)
+                found = records[0].content if records else {}
+                by = _writers(found).get(name, {})
+            if found is not None:
+                names.add(name)
+                change |= {part: found.get(part) for part in (name, *_BESIDE.get(name, ()))}
+                set_by[name] = {**by, **({} if mark is None else {"quarantine": mark, "held": version})}
+        return {**change, "writers": stored_maps.json_text(set_by)} if change else {}
+
+    if dry_run:
+        record = await states.read_at(graph, Scope.current(now))
+        await make_change({} if record is None else record.content, 0)
+    else:
+        await _change(citizen_id, make_change, deps, valid_at=now, now=now)
+    return tuple(sorted(names))

@@ -16,6 +16,7 @@ from orchestration.dependencies import Deps
 from orchestration.mind.stream_note import rename_stream
 from orchestration.transfer.line_format import Origin
 from orchestration.transfer.record_consistency import Line
+from orchestration.transfer.restamping import Restamping
 from orchestration.transfer.verification import EmbeddingModel, GraphLine, verify
 from orchestration.writing import passage_filling, passages, records
 from schemas.base import Frozen
@@ -41,11 +42,13 @@ class ImportReport(Frozen):
     """The imported graphs, and the number of lines of each kind.
 
     `mended` is the number of lines with maps that were nested too deeply; their deepest parts are texts now.
+    `moved`: how many transaction times were ahead of the present and were moved back to it.
     """
 
     graphs: tuple[str, ...]
     counts: dict[str, int]
     mended: int = 0
+    moved: int = 0
 
 
 class ImportRow(NamedTuple):
@@ -56,16 +59,25 @@ class ImportRow(NamedTuple):
 
 
 async def import_lines(
-    source: LineSource, deps: Deps, now: Instant, *, citizen_id: str | None = None, progress: Progress
+    source: LineSource,
+    deps: Deps,
+    now: Instant,
+    *,
+    citizen_id: str | None = None,
+    restamp: bool = False,
+    progress: Progress,
 ) -> ImportReport:
     """Import all graphs of an export; `now` is the moment at which the graphs are created.
 
-    With `citizen_id` the only personal graph of the file becomes the graph of this citizen. Raises InvalidRequest
+    With `citizen_id` the only personal graph of the file becomes the graph of this citizen. With `restamp`
+    transaction times ahead of `now` are moved back to it, in their order. Raises InvalidRequest
     for a file that is damaged, edited, of a newer release or inconsistent, StoreMisfit for vectors of another
     model, Conflict when one of the graphs has memories already. After an error the store is unchanged.
     """
     model = EmbeddingModel(deps.embedder.model, deps.embedder.dimension)
-    graphs, total = await _survey(verify(source(), model))
+    times = Restamping(now)
+    graphs, total = await _survey(verify(source(), model), times if restamp else None)
+    times.settle()
     names = _graph_names(graphs, citizen_id)
     for name in names:
         await _check_empty(name, deps)
@@ -74,16 +86,18 @@ async def import_lines(
         remaining = iter(names)
         for line in verify(source(), model):
             if isinstance(line, GraphLine):
-                await drafts.begin(next(remaining), line.meta)
+                await drafts.begin(next(remaining), times.restamp(line.meta))
             else:
-                await drafts.add(line)
+                await drafts.add({**line, "properties": times.restamp(line["properties"])})
         await drafts.finish()
     except BaseException:
         await asyncio.shield(drafts.delete())
         raise
     finally:
         await asyncio.shield(append_log.rewrite_after_deletions(deps.connection))
-    return ImportReport(graphs=tuple(names), counts=dict(drafts.counts), mended=drafts.mended)
+    return ImportReport(
+        graphs=tuple(names), counts=dict(drafts.counts), mended=drafts.mended, moved=len(times.moved)
+    )
 
 
 class _Survey(NamedTuple):
@@ -93,11 +107,13 @@ class _Survey(NamedTuple):
     lines: int
 
 
-async def _survey(lines: Iterable[GraphLine | Line]) -> _Survey:
-    """Read the whole file; `lines` are verified as they are read."""
+async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -> _Survey:
+    """Read the whole file; `lines` are verified as they are read, and their times are noted."""
     graphs: list[Origin] = []
     total = 0
     for line in lines:
+        if times is not None:
+            times.take(line.meta if isinstance(line, GraphLine) else line["properties"])
         if isinstance(line, GraphLine):
             graphs.append(line.origin)
         else:

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import batched
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from orchestration.dependencies import Deps
-from orchestration.upkeep.quarantine_rules import PREFIX, Suspect
+from orchestration.mind.state import restore_state
+from orchestration.upkeep.quarantine_rules import PREFIX, Moment, Suspect, is_tainted
 from orchestration.upkeep.quarantine_search import Decision, Search
 from orchestration.writing import atomic
 from schemas.collectives import GraphRequest, owner_of
 from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, StoreTimeout
-from schemas.memory import Source, graph_fields
+from schemas.memory import Level, Source, graph_fields
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, to_datetime, to_instant
 from schemas.upkeep.quarantine import (
     MOST_THINGS,
@@ -105,15 +107,17 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
         known_before=to_datetime(before),
     )
     tally, suspect = _Tally(), _suspect(request)
+    kept = StoredQuarantine(f"{PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
+    state = await _take_back_state(order, suspect, kept.id, now)
+    shown = shown.model_copy(update={"state": state})
     if request.dry_run:
         for decision in await Search(order.graph, suspect, now).run():
             tally.add(decision)
         return shown.model_copy(update={**tally.counts(), "things": await _things(order.graph, tally)})
-    kept = StoredQuarantine(f"{PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
     shown = shown.model_copy(update={"id": kept.id})
     kept = await _hide_all(order, suspect, kept._replace(data=_data(shown, "hiding")), tally, now=now)
     shown = shown.model_copy(update={**tally.counts(), "things": await _things(order.graph, tally)})
-    if not kept.used:
+    if not kept.used and not state:
         return shown.model_copy(update={"id": None})
     held = await store.hold_feedback(order.graph, kept.id, tally.hidden_memories(), now)
     ended = to_datetime(await read_clock(order.graph, now))
@@ -146,6 +150,23 @@ async def _hide_all(
     return kept
 
 
+async def _take_back_state(order: _Order, suspect: Suspect, mark: str, now: Instant) -> tuple[str, ...]:
+    """The fields of the state that the quarantine is about, which say from now on what they said before."""
+    request = order.request
+
+    def earlier(by: Mapping[str, Any]) -> int | None:
+        if by.get("source") is None:
+            return None
+        at, source = to_instant(datetime.fromisoformat(by["at"])), Source(by["source"])
+        is_meant = is_tainted(Moment(at, source, by["key_id"], None, (), ()), suspect)
+        return int(by["over"]) if is_meant else None
+
+    if request.level is not Level.N1 or request.citizen_id is None:
+        return ()
+    dry_run = isinstance(request, QuarantineRequest) and request.dry_run
+    return await restore_state(request.citizen_id, earlier, order.deps, now, mark=mark, dry_run=dry_run)
+
+
 async def release(
     quarantine_id: str, request: QuarantineChange, deps: Deps, now: Instant, *, writer: Writer = NOBODY
 ) -> Quarantine:
@@ -167,6 +188,10 @@ async def release(
         done += sum(answer.status == "stored" for answer in answers)
         refused += sum(answer.status == "refused" for answer in answers)
     await store.release_feedback(order.graph, kept.id, now)
+    if request.citizen_id is not None and shown.state:
+        await restore_state(
+            request.citizen_id, lambda by: by["held"] if by.get("quarantine") == kept.id else None, deps, now
+        )
     status = "hidden" if refused and not done else "released"
     ended = to_datetime(await read_clock(order.graph, now))
     shown = shown.model_copy(update={"status": status, "not_released": refused, "ended_at": ended})

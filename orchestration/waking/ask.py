@@ -43,7 +43,7 @@ from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, s
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
 from schemas.errors import StoreTimeout
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.mind.state import CitizenState
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
@@ -111,7 +111,7 @@ async def retrieve_consciousness_context_from_state(
         report = _report(
             view,
             [*results, *recalled],
-            notes=[*_notes(state, waking, view), *filtered.notes, *notes],
+            notes=[*_notes(state, waking, whole, view), *filtered.notes, *notes],
             patterns=patterns,
             offers=offers,
             decay=Decay(deps.half_lives, waking.moment),
@@ -193,8 +193,11 @@ def _told_patterns(
     return [pattern for pattern in shown if pattern.link_id not in seen]
 
 
-def _notes(state: StateBasedRetrieval, waking: WakingState, view: View) -> list[str]:
+def _notes(state: StateBasedRetrieval, waking: WakingState, whole: CitizenState, view: View) -> list[str]:
     notes = [*state.notes, *view.notes]
+    for name, source in whole.writers.items():
+        if source not in (Source.CITIZEN, Source.SYSTEM):
+            notes.append(f"{name} of the state is the word of a source {source}, not of the citizen")
     if not any(waking.emotions.values()):
         sought = f", and {waking.mode} looks for it" if waking.mode in EMOTIONAL_MODES else ""
         notes.append(f"the state has no emotions: likeness of emotion was not used{sought}")

@@ -63,7 +63,7 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
         raise Unavailable(
             "other writers keep changing the same records; nothing was applied", remedy="Try again in a moment."
         )
-    return [receipts.with_note(receipt, each.note) for receipt, each in zip(applied, trimmed, strict=True)]
+    return [receipts.with_note(receipt, each.note, now) for receipt, each in zip(applied, trimmed, strict=True)]
 
 
 async def apply_one(command: Command, deps: Deps, now: Instant) -> WriteReceipt:

@@ -1,7 +1,8 @@
 """Decides which records a change of a memory or link closes and opens, and when it is refused. Pure.
 
 A command acts on the stretch of valid time that it names. If it names none, Supersede and Resolve act from their
-moment on, to the end of the last record; Correct and Retract act on the whole record that holds at that moment.
+moment on, to the end of the last record; Correct and Retract act on the whole record that holds at that moment, or
+else on the nearest one, and the receipt says so (`note_elsewhere`).
 
 The rule of trust: each record has a source. A tool, ingestion or upkeep cannot overwrite what a citizen or a
 system wrote; a source changes only records of sources that do not outweigh it (`MAY_CHANGE`). In its own N1 a
@@ -177,6 +178,17 @@ def check_version(command: ChangeCommand, known: Sequence[Record], last_version:
         fault = f"{command.id} was retracted; undo the retraction, or remember it again"
         raise Refusal("conflict", fault, current_version=current)
     return current
+
+
+def note_elsewhere(command: ChangeCommand, record: Record) -> tuple[str, ...]:
+    """Says that a command changed a `record` that does not hold now; empty where the command names a time."""
+    for name in ("effective_at", "valid_from", "valid_to"):
+        if getattr(command, name, None) is not None:
+            return ()
+    if _corrects_period(command):
+        return ()
+    advice = "" if isinstance(command, Undoing) else "; name another with valid_from and valid_to"
+    return (f"the changed record holds {bitemporal.describe_period(record)}, not now{advice}",)
 
 
 def check_trust(command: ChangeCommand | Remember | Relate, touched: Sequence[Record]) -> None:

@@ -17,6 +17,8 @@ from substrate.bitemporal import Record
 from substrate.store.rows import StoredReceipt
 
 OTHER_CONTENT: Final = "this command_id was used before with another content"
+CLOCK_AHEAD: Final = 60_000_000
+"""So many microseconds the clock of a graph may be ahead: many writes at once move it a little."""
 UNFINISHED: Final = "the erasure is not finished; send it again to finish it"
 
 
@@ -41,7 +43,7 @@ def warnings_json(texts: tuple[str, ...]) -> str | None:
     return orjson.dumps(texts).decode() if texts else None
 
 
-def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, Any]:
+def receipt_row(command: Command, command_id: str, record: Record, texts: tuple[str, ...] = ()) -> dict[str, Any]:
     """The properties of the receipt to store for a command that wrote `record`; `created_at` is added later."""
     return {
         "command_id": command_id,
@@ -51,7 +53,7 @@ def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, 
         "version": record.version,
         "valid_at": record.valid.start,
         "invalid_at": record.valid.end,
-        "warnings": warnings_json(collect_warnings(command)),
+        "warnings": warnings_json((*collect_warnings(command), *texts)),
     }
 
 
@@ -130,8 +132,14 @@ def refuse(command: Command, refusal: Refusal, *, command_id: str, record_id: st
     )
 
 
-def with_note(receipt: WriteReceipt, note: str | None) -> WriteReceipt:
-    """The receipt with the note among its warnings, if the command was applied now."""
-    if note is None or receipt.status == "refused" or receipt.duplicate:
+def with_note(receipt: WriteReceipt, note: str | None, now: Instant | None = None) -> WriteReceipt:
+    """The receipt with the note among its warnings, if the command was applied now.
+
+    With `now` it also says that the clock of the graph is ahead of that moment by more than `CLOCK_AHEAD`.
+    """
+    if receipt.status == "refused" or receipt.duplicate:
         return receipt
-    return receipt.model_copy(update={"warnings": (*receipt.warnings, note)})
+    texts: tuple[str, ...] = () if note is None else (note,)
+    if now is not None and receipt.created_at is not None and receipt.created_at > to_datetime(now + CLOCK_AHEAD):
+        texts += (f"stamped {receipt.created_at:%Y-%m-%d}: a clock was ahead once; see `substrate doctor`",)
+    return receipt.model_copy(update={"warnings": (*receipt.warnings, *texts)}) if texts else receipt

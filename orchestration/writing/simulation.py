@@ -22,7 +22,17 @@ from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, 
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import Together
 from orchestration.writing.version_chain import VersionChain
-from schemas.commands import ChangeCommand, Command, Consequence, Relate, Remember, WriteReceipt
+from schemas.commands import (
+    ChangeCommand,
+    Command,
+    Consequence,
+    Correcting,
+    Relate,
+    Remember,
+    Retracting,
+    Undoing,
+    WriteReceipt,
+)
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record, is_open
 from substrate.store.changesets import ExpectedState, RecordSelection, StoredRecords
@@ -193,7 +203,11 @@ class Simulation:
         return [record.content for record in carried if record is not None]
 
     def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
-        return plan_at(named, record, self.times.known_from)
+        command, texts = named.command, tuple[str, ...]()
+        holds_now = record.valid.start <= self.times.now < record.valid.end
+        if isinstance(command, (Correcting, Retracting, Undoing)) and not holds_now:
+            texts = changes.note_elsewhere(command, record)
+        return plan_at(named, record, self.times.known_from, texts=texts)
 
     def _row_outcome(
         self, chain: VersionChain, command: Remember | Relate, valid: Period, fingerprint: int
@@ -264,8 +278,11 @@ def writes_to_link(command: Command) -> bool:
     return isinstance(command, Relate)
 
 
-def plan_at(named: NamedCommand, record: Record, at: Instant, *, duplicate: bool = False) -> PlannedWrite:
-    row = receipts.receipt_row(named.command, named.command_id, record)
+def plan_at(
+    named: NamedCommand, record: Record, at: Instant, *, duplicate: bool = False, texts: tuple[str, ...] = ()
+) -> PlannedWrite:
+    """The write whose receipt names this record; `texts` are among its warnings."""
+    row = receipts.receipt_row(named.command, named.command_id, record, texts)
     return PlannedWrite({**row, "created_at": at}, duplicate=duplicate)
 
 

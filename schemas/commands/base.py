@@ -142,8 +142,9 @@ class ChangeCommand(Command):
 class StretchCommand(ChangeCommand):
     """A change of a stretch of valid time: `[valid_from, valid_to)`.
 
-    Without `valid_to` it reaches to the end of what is known. An empty stretch, or one without any record, is
-    refused. Each command defines what it changes when no stretch is given.
+    Without `valid_from` it begins now; without `valid_to` it reaches to the end of what is known, and a gap on the
+    way stays one. An empty stretch, or one that begins where nothing is known or ends beyond a gap, is refused.
+    Each command defines what it changes when neither is given.
     """
 
     valid_from: Moment | None = None
@@ -200,12 +201,6 @@ class Retracting(StretchCommand):
     effective_at: Moment | None = None
     reason: InvalidationReason = "discovered_false"
 
-    @model_validator(mode="after")
-    def _check_start(self) -> Self:
-        if not self.effective_at:
-            check_stretch_start(self)
-        return self
-
 
 class Correcting(StretchCommand):
     """What is believed to have held is another than it was."""
@@ -217,22 +212,15 @@ class Correcting(StretchCommand):
     @model_validator(mode="after")
     def _corrects_the_period_or_a_stretch(self) -> Self:
         """Refuses a corrected valid time that is empty or comes with a stretch."""
-        check_stretch_start(self)
         corrected = {"valid_at", "invalid_at"} & self.model_fields_set
         if not corrected:
             return self
-        if self.valid_from is not None:
+        if not self.valid_from is self.valid_to is None:
             raise ValueError("valid_at and invalid_at correct a whole record: leave valid_from and valid_to out")
         if "valid_at" in corrected and self.valid_at is None:
             raise ValueError("valid_at cannot be null: every record has a beginning; leave it out to keep it")
         check_period(self.valid_at, self.invalid_at)
         return self
-
-
-def check_stretch_start(command: StretchCommand) -> None:
-    """Raises ValueError for an end without a beginning."""
-    if command.valid_to is not None and command.valid_from is None:
-        raise ValueError("valid_to needs valid_from: say where the stretch begins")
 
 
 _CASCADE: Final = (

@@ -110,8 +110,9 @@ class SupersedeLink(LinkRevision):
 class CorrectLink(Correcting, LinkRevision):
     """We were wrong (`discovered_false`): the corrected metadata hold over the same valid time.
 
-    This is the valid time of the record that holds now, or the given stretch. `valid_at` and `invalid_at` correct
-    the valid time itself; null leaves the end open.
+    This is the valid time of the record that holds now, or the given stretch. Where none holds now, it is the last
+    one before, else the first one after, and the receipt says so. `valid_at` and `invalid_at` correct the valid
+    time itself; null leaves the end open; over another record they are refused.
     """
 
     command: Literal["correct_link"] = "correct_link"
@@ -119,10 +120,10 @@ class CorrectLink(Correcting, LinkRevision):
 
 
 class Unrelate(Retracting):
-    """The link no longer holds from `effective_at` on, in any record.
+    """The link does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`.
 
-    Without `effective_at`, the record that holds now never held. With `valid_to`, or with `valid_from` and
-    `valid_to`, the link does not hold in that stretch.
+    Without `valid_to` it ends for good. With none of the three, the record that holds now never held. Where none
+    holds now, it is the last one before, else the first one after, and the receipt says so.
     """
 
     command: Literal["unrelate"] = "unrelate"

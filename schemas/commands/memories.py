@@ -122,8 +122,9 @@ class Supersede(Revision):
 class Correct(Correcting, Revision):
     """We were wrong (`discovered_false`): the corrected content holds over the same valid time.
 
-    This is the valid time of the record that holds now, or the given stretch. `valid_at` and `invalid_at` correct
-    the valid time itself; null leaves the end open.
+    This is the valid time of the record that holds now, or the given stretch. Where none holds now, it is the last
+    one before, else the first one after, and the receipt says so. `valid_at` and `invalid_at` correct the valid
+    time itself; null leaves the end open; over another record they are refused.
     """
 
     command: Literal["correct"] = "correct"
@@ -131,10 +132,10 @@ class Correct(Correcting, Revision):
 
 
 class Retract(Retracting):
-    """The memory no longer holds from `effective_at` on, in any record.
+    """The memory does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`.
 
-    Without `effective_at`, the record that holds now never held. With `valid_to`, or with `valid_from` and
-    `valid_to`, the memory does not hold in that stretch.
+    Without `valid_to` it ends for good. With none of the three, the record that holds now never held. Where none
+    holds now, it is the last one before, else the first one after, and the receipt says so.
     """
 
     command: Literal["retract"] = "retract"

@@ -18,6 +18,7 @@ from schemas.base import (
     Unit,
     rewrite_map_schema,
 )
+from schemas.memory import Source
 from schemas.temporal import KnownMoment, Moment
 from schemas.wave_signal import CHANNELS, Channel, WindowItem
 
@@ -128,6 +129,21 @@ class StateSource(Frozen):
     memory_ids: tuple[str, ...]
 
 
+class StateWriter(Frozen):
+    """Whose word a field of a state is: source and key of the change that set it, when it was sent (`at`), and the
+    version of the state `over` which (0: the default).
+
+    A `quarantine` had the field say again what this writer said, in place of what the version `held` says.
+    """
+
+    source: Source | None = None
+    key_id: str | None = None
+    at: datetime | None = None
+    over: int = 0
+    quarantine: str | None = None
+    held: int | None = None
+
+
 class CitizenState(Felt):
     """The state at one moment: valid from `valid_at`, known since `updated_at`; both null when none was set.
 
@@ -136,6 +152,8 @@ class CitizenState(Felt):
 
     `energy` is that of the moment. `baseline` is the ordinary energy to which it returns after feedback: the one
     that the citizen set, else the derived one; null where all of the state was given with a request.
+
+    `writers`: by name of a field that was set, the source of that change.
     """
 
     citizen_id: CitizenId
@@ -144,6 +162,7 @@ class CitizenState(Felt):
     updated_at: datetime | None = None
     derived: bool = False
     sources: tuple[StateSource, ...] = ()
+    writers: dict[str, Source] = Field(default_factory=dict)
 
 
 class CitizenPage(Frozen):
@@ -157,12 +176,14 @@ class StateRecord(Felt):
     """One record of a state, as it was written, with its valid time and its transaction time; null: no end.
 
     `feedback_at`: when the feedback of a stream set the energy, which has been returning to the ordinary one since
-    then; null where the citizen set it. `baseline`: what the citizen had set before that feedback.
+    then; null where the citizen set it. `baseline`: what the citizen had set before that feedback. `writers`: by
+    name of a field, who set it; feedback of a stream sets none.
     """
 
     version: int
     baseline: Unit | None = None
     feedback_at: datetime | None = None
+    writers: dict[str, StateWriter] = Field(default_factory=dict)
     valid_at: datetime
     invalid_at: datetime | None = None
     created_at: datetime
@@ -219,7 +240,8 @@ class StateChange(Request):
     The energy that is set is the ordinary one from then on: it stays until a stream with feedback changes it, and
     returns to it afterwards.
 
-    It is valid from `valid_at` (default: now) on, and replaces what was stored for that time.
+    It is valid from `valid_at` (default: now) on, and replaces what was stored for that time. `source`: whose word
+    it is, at most the highest that the key may claim.
     """
 
     energy: Unit | None = None
@@ -231,6 +253,7 @@ class StateChange(Request):
     senses: Senses | None = None
     reality_pressure: Unit | None = None
     valid_at: Moment | None = None
+    source: Source = Source.CITIZEN
 
 
 class StateAsOf(Request):

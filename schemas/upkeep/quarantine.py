@@ -84,8 +84,9 @@ class Quarantine(Frozen):
 
     `known_before`: with this as `known_at`, a question sees the present before it. `memories` and `links`: how
     many are hidden; `taken_back`: how many say again what they said before; `feedback`: how many lessons of the
-    citizen are put aside; `kept`, `refused`: how many stay as they are. `id` is None for a dry run, and where
-    nothing was hidden. `things`: the first ones.
+    citizen are put aside; `kept`, `refused`: how many stay as they are. `state`: the fields of the citizen's state
+    that say again what they said before. `id` is None for a dry run, and where nothing was hidden. `things`: the
+    first ones.
     """
 
     id: str | None = None
@@ -101,6 +102,7 @@ class Quarantine(Frozen):
     links: int = 0
     taken_back: int = 0
     feedback: int = 0
+    state: tuple[str, ...] = ()
     kept: int = 0
     refused: int = 0
     not_released: int = Field(default=0, description="How many were changed since and stayed as they are.")

@@ -62,7 +62,7 @@ REPEATED: Final = frozenset(
 )  # fmt: skip
 """Properties with few different values in many records: `intern` makes the engine store each value once."""
 
-REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives", "window", "focus", "senses")
+REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives", "window", "focus", "senses", "writers")
 """Texts of a citizen's state that many records share; `intern` makes the engine store each text once."""
 
 CLOCK: Final = (

@@ -10,7 +10,7 @@ for one of the widths: these few cells are read. Nothing else scans these two la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -36,7 +36,7 @@ _WIDTHS: Final = [1 << power for power in range(55)]
 _TIMES: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
 _CONTENT: Final = (
     "energy", "baseline", "feedback_at", "emotion_vector", "goal", "drives", "reality_pressure",
-    "window", "focus", "senses", "last_cycle_at", "last_stream_id",
+    "window", "focus", "senses", "last_cycle_at", "last_stream_id", "writers",
 )  # fmt: skip
 _COLUMNS: Final = (*_TIMES, *_CONTENT)
 _RETURN: Final = f"RETURN {fragments.columns_of('s', _COLUMNS)}"
@@ -118,11 +118,11 @@ class OpenedState(NamedTuple):
 
 
 def plan_change(
-    open_records: Sequence[Record], valid_at: Instant, make_change: Callable[[Content], Content]
+    open_records: Sequence[Record], valid_at: Instant, changes_of: Mapping[int, Content]
 ) -> list[OpenedState]:
     """The records that a change from `valid_at` on opens; none when the fields have these values already. Pure.
 
-    `make_change` returns the changed fields for the content of one record; it is called for each.
+    `changes_of`: by version of a record, its changed fields; of 0 those of the default state.
     `open_records`: those that hold at `valid_at` or later, by valid time, without gaps. Before the first of them
     the default state holds, which is not stored.
     """
@@ -134,7 +134,7 @@ def plan_change(
         contents.insert(0, {})
         versions.insert(0, 0)
         periods.insert(0, Period(valid_at, first_start))
-    changes = list(map(make_change, contents))
+    changes = list(map(changes_of.__getitem__, versions))
     if not any(map(_differs, contents, changes)):
         return []
     opened = (

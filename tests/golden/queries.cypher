@@ -890,14 +890,16 @@ FOREACH (k IN $kept |
   SET n = coalesce(properties([x IN past + [s] WHERE x.version = k.of][0]), {})
   SET n += k.change
   SET n += {created_at: at, emotion_vector: intern(n.emotion_vector), goal: intern(n.goal),
-      drives: intern(n.drives), window: intern(n.window), focus: intern(n.focus), senses: intern(n.senses)}
+      drives: intern(n.drives), window: intern(n.window), focus: intern(n.focus), senses: intern(n.senses),
+      writers: intern(n.writers)}
 )
 FOREACH (k IN $latest |
   CREATE (n:CitizenState)
   SET n = coalesce(properties(s), {})
   SET n += k
   SET n += {created_at: at, emotion_vector: intern(n.emotion_vector), goal: intern(n.goal),
-      drives: intern(n.drives), window: intern(n.window), focus: intern(n.focus), senses: intern(n.senses)}
+      drives: intern(n.drives), window: intern(n.window), focus: intern(n.focus), senses: intern(n.senses),
+      writers: intern(n.writers)}
 )
 FOREACH (o IN past |
   SET o.expired_at = at
@@ -7762,7 +7764,8 @@ CREATE (n:CitizenState)
 SET n = r.properties
 SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.properties.goal),
     drives: intern(r.properties.drives), window: intern(r.properties.window),
-    focus: intern(r.properties.focus), senses: intern(r.properties.senses)}
+    focus: intern(r.properties.focus), senses: intern(r.properties.senses),
+    writers: intern(r.properties.writers)}
 RETURN count(n);
 
 // put_contextnote
@@ -7857,7 +7860,8 @@ CREATE (n:PastState)
 SET n = r.properties
 SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.properties.goal),
     drives: intern(r.properties.drives), window: intern(r.properties.window),
-    focus: intern(r.properties.focus), senses: intern(r.properties.senses)}
+    focus: intern(r.properties.focus), senses: intern(r.properties.senses),
+    writers: intern(r.properties.writers)}
 RETURN count(n);
 
 // put_prediction
@@ -8058,7 +8062,7 @@ LIMIT 1;
 MATCH (s:CitizenState)
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
     s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
-    s.last_stream_id
+    s.last_stream_id, s.writers
 LIMIT 1;
 
 // read_state_then
@@ -8068,14 +8072,14 @@ WHERE s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from AND s.created_at
     AND s.expired_at > $known_from
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
     s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
-    s.last_stream_id
+    s.last_stream_id, s.writers
 UNION ALL
 MATCH (s:PastState)
 WHERE s.cell IN $cells AND s.valid_at + 0 < $valid_to AND s.invalid_at > $valid_from
     AND s.created_at < $known_to AND s.expired_at > $known_from
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
     s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
-    s.last_stream_id;
+    s.last_stream_id, s.writers;
 
 // receipts
 // :params $ids
@@ -13818,13 +13822,13 @@ MATCH (s:PastState)
 WHERE s.version >= $first AND s.version < $beyond
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
     s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
-    s.last_stream_id
+    s.last_stream_id, s.writers
 UNION ALL
 MATCH (s:CitizenState)
 WHERE s.version >= $first AND s.version < $beyond
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
     s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
-    s.last_stream_id;
+    s.last_stream_id, s.writers;
 
 // stated_now
 // :params $known_from, $known_to, $self, $valid_from, $valid_to
@@ -13866,7 +13870,7 @@ MATCH (s:PastState)
 WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.baseline, s.feedback_at,
     s.emotion_vector, s.goal, s.drives, s.reality_pressure, s.window, s.focus, s.senses, s.last_cycle_at,
-    s.last_stream_id
+    s.last_stream_id, s.writers
 LIMIT $rows;
 
 // states_showing

@@ -39,7 +39,7 @@ class Held:
 
 
 class Told(NamedTuple):
-    """What a receipt says."""
+    """What a receipt says. `elsewhere`: that the changed record does not hold now."""
 
     status: str
     problem: str | None = None
@@ -48,6 +48,7 @@ class Told(NamedTuple):
     invalid_at: int | None = None
     created_at: int | None = None
     duplicate: bool = False
+    elsewhere: bool = False
 
 
 def told(record: Held) -> Told:

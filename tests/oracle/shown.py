@@ -36,6 +36,7 @@ def as_told(receipt: WriteReceipt) -> Told:
         END_OF_TIME if receipt.invalid_at is None else to_instant(receipt.invalid_at),
         to_instant(receipt.created_at),
         receipt.duplicate,
+        any("not now" in warning for warning in receipt.warnings),
     )
 
 

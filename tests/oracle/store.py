@@ -100,9 +100,10 @@ class Oracle:
             return self.begin(command, now, at)
         assert isinstance(command, ChangeCommand)
         self.expected(command, now)
+        before = self.believed(command.id)
         if isinstance(command, Undoing):
             receipt = self.undo(command, at)
-        elif not self.believed(command.id):
+        elif not before:
             raise Refused("conflict")
         else:
             receipt = self.change(command, now, at)
@@ -111,7 +112,7 @@ class Oracle:
                 record.opened_by = named(command)
             if record.expired_at == at and record.closed_by is None:
                 record.closed_by = named(command)
-        return receipt._replace(created_at=at)
+        return receipt._replace(created_at=at, elsewhere=is_elsewhere(command, receipt, now))
 
     def begin(self, command: Remember | Relate, now: int, at: int) -> Told:
         """A new identity, or one that holds again where nothing of it holds."""
@@ -278,6 +279,16 @@ def first_record(command: Remember | Relate, now: int, at: int) -> Held:
     ends = (command.source_id, command.target_id)
     identity = command.id or f"{ends[0]}|{command.relation_type}|{ends[1]}"
     return Held(identity, 1, {name: getattr(command, name) for name in LINK}, *valid, at, ends=ends, **by)
+
+
+def is_elsewhere(command: ChangeCommand, receipt: Told, now: int) -> bool:
+    """Whether a correction, a retraction or an undo names no time and changed a record that does not hold now."""
+    assert receipt.valid_at is not None
+    assert receipt.invalid_at is not None
+    named = [said_at(command, name) for name in ("effective_at", "valid_from", "valid_to")]
+    period = isinstance(command, CORRECTS) and command.model_fields_set & {"valid_at", "invalid_at"}
+    alone = isinstance(command, (*CORRECTS, *RETRACTS, Undoing)) and named == [None] * 3 and not period
+    return alone and not receipt.valid_at <= now < receipt.invalid_at
 
 
 def reason_of(command: ChangeCommand) -> str:

@@ -59,15 +59,13 @@ def sayable(fields: Mapping[str, Any]) -> bool:
     verb: str = fields["command"].removesuffix("_link")
     effective, start, end = (fields.get(name) for name in ("effective_at", "valid_from", "valid_to"))
     begins = start or effective
-    known_beginning = begins is not None or verb in ("supersede", "resolve")
     period = [fields[name] for name in ("valid_at", "invalid_at") if fields.get(name) is not None]
     return not (
         (effective and start)
         or (verb == "correct" and effective)
         or (verb != "correct" and {"valid_at", "invalid_at"} & fields.keys())
-        or (end and not known_beginning)
         or (end and begins and end <= begins)
-        or ({"valid_at", "invalid_at"} & fields.keys() and start)
+        or ({"valid_at", "invalid_at"} & fields.keys() and (start or end))
         or (len(period) == 2 and period[1] <= period[0])
     )
 
@@ -94,7 +92,7 @@ def acted_on(command: ChangeCommand, held: Sequence[Held], now: int) -> Stretch:
     """The stretch on which a command acts. Raises Refused for one that is empty or of which nothing is known."""
     effective, start, end = (said_at(command, name) for name in ("effective_at", "valid_from", "valid_to"))
     last = max(one.invalid_at for one in held)
-    if isinstance(command, (*CORRECTS, *RETRACTS)) and effective is None and start is None:
+    if isinstance(command, (*CORRECTS, *RETRACTS)) and effective is start is end is None:
         whole = addressed(held, now)
         return Stretch(whole.valid_at, whole.invalid_at)
     if isinstance(command, RETRACTS) and effective is not None and end is None:

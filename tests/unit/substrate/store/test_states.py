@@ -38,8 +38,8 @@ def test_a_change_holds_from_its_moment_on_and_leaves_the_time_before_as_it_was(
 ) -> None:
     records = timeline(starts)
     held = open_from(records, valid_at)
-    opened = plan_change(held, valid_at, lambda _: {"energy": 0.75})
     contents = {record.version: record.content for record in held}
+    opened = plan_change(held, valid_at, {version: {"energy": 0.75} for version in (0, *contents)})
     for at in range(70):
         after = [
             {**contents.get(state.of, {}), **state.change}
@@ -57,10 +57,7 @@ def test_a_change_holds_from_its_moment_on_and_leaves_the_time_before_as_it_was(
 @given(STARTS, st.integers(0, 60))
 def test_a_change_to_the_stored_values_opens_nothing(starts: list[int], valid_at: int) -> None:
     held = open_from(timeline(starts), valid_at)
-
-    def same(content: Content) -> Content:
-        return content
-
+    same: dict[int, Content] = {0: {}} | {record.version: record.content for record in held}
     assert plan_change(held, valid_at, same) == []
 
 
