@@ -11,7 +11,13 @@ from typing import Final
 
 from orchestration.dependencies import Deps
 from orchestration.transfer.mirror_layout import MirrorOf
-from orchestration.transfer.mirror_writer import erase_from_mirror, is_in_step, take_snapshot, update_mirror
+from orchestration.transfer.mirror_writer import (
+    erase_from_mirror,
+    is_in_step,
+    remove_strays,
+    take_snapshot,
+    update_mirror,
+)
 from schemas.errors import NotFound, SubstrateError
 from substrate.graphs.names import graph_name, origin_of
 
@@ -53,22 +59,28 @@ class MirrorKeeper:
             self._wake.set()
 
     async def note_all(self) -> None:
-        """Look at all mirrors: somebody may have written while no service ran."""
-        for graph in await self._open().graphs.existing():
+        """Look at all mirrors: somebody may have written or erased while no service ran."""
+        deps = self._open()
+        graphs = await deps.graphs.existing()
+        for graph in graphs:
             self.note(graph)
+        if graphs:  # an empty store is rather the wrong one
+            async with self._turn:
+                await remove_strays(deps, self.directory)
 
-    async def erased(self, graph: str | None) -> None:
-        """Take out of the mirror of a graph, or of all, what the store no longer holds.
+    async def erased(self, deps: Deps, graph: str | None, directory: Path) -> None:
+        """Take out of the mirror of a graph what the store no longer holds; with None, the mirrors of lost graphs.
 
         Raises InvalidRequest when a mirror cannot be written, Unavailable when the store does not answer.
         """
-        deps = self._open()
-        graphs = await deps.graphs.existing() if graph is None else [graph]
+        if not await asyncio.to_thread(directory.exists):
+            return
         async with self._turn:
-            for name in graphs:
-                of, now = MirrorOf(*origin_of(name)), await deps.connection.now()
-                await erase_from_mirror(of, deps, self.directory, now)
-                self._changed.discard(name)
+            if graph is None:
+                await remove_strays(deps, directory)
+            else:
+                of, now = MirrorOf(*origin_of(graph)), await deps.connection.now()
+                await erase_from_mirror(of, deps, directory, now)
 
     async def write_changed(self) -> None:
         """Write the mirrors of the graphs that were written to. A failure is logged; the next write tries anew."""

@@ -11,7 +11,7 @@ import asyncio
 import io
 import tarfile
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -304,19 +304,47 @@ async def erase_from_mirror(of: MirrorOf, deps: Deps, directory: Path, now: Inst
     Raises InvalidRequest when the mirror cannot be written, MirrorBusy when another process writes to it for half
     a minute: it then still holds what was erased.
     """
+
+    async def rewrite() -> None:
+        try:
+            snapshot = await take_snapshot(of, deps, now)
+        except NotFound:
+            await asyncio.to_thread(_remove_folder, directory, of.folder)
+        else:
+            await update_mirror(snapshot, directory, erased=True)
+
+    await _in_turn(rewrite)
+
+
+async def remove_strays(deps: Deps, directory: Path) -> None:
+    """Remove the mirrors of graphs that do not exist, with all that is in them. Raises as `erase_from_mirror`."""
+
+    async def remove() -> None:
+        graphs = await deps.graphs.existing()
+        await asyncio.to_thread(_remove_folders, directory, frozenset(graphs))
+
+    await _in_turn(remove)
+
+
+async def _in_turn(work: Callable[[], Awaitable[None]]) -> None:
+    """Do it once no other process writes to the directory. Raises MirrorBusy after half a minute."""
     give_up = time.monotonic() + WRITER_S
     while True:
         try:
-            try:
-                snapshot = await take_snapshot(of, deps, now)
-            except NotFound:
-                return await asyncio.to_thread(_remove_folder, directory, of.folder)
-            await update_mirror(snapshot, directory, erased=True)
-            return None
+            return await work()
         except MirrorBusy:
             if time.monotonic() > give_up:
                 raise
             await asyncio.sleep(WRITER_POLL_S)
+
+
+def _remove_folders(directory: Path, graphs: frozenset[str]) -> None:
+    with suppress(NotFound), mirror_folder.open_root(directory) as root:
+        for name in sorted(mirror_folder.finish_all(root)):
+            with root.open(name) as folder:
+                is_stray = folder.read(MARKER) is not None and read_marker(folder).of.graph not in graphs
+            if is_stray:
+                root.remove_tree(name)
 
 
 def _remove_folder(directory: Path, name: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import batched
 from pathlib import Path
 from typing import Final, NamedTuple
-from uuid import uuid4
 
 from orchestration.dependencies import Deps
 from orchestration.writing import authorship, erasure
@@ -21,15 +20,15 @@ from schemas.commands import (
     Writer,
 )
 from schemas.commands.erasure import ErasedCopy
-from schemas.errors import NotFound
 from schemas.memory import GraphKey, Level, graph_fields, level_of
-from schemas.temporal import Instant, to_datetime
+from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure as store
 from substrate.store import sharing
+from substrate.store.unfinished_erasures import ErasureTarget
 
 MOST_NAMED: Final = 1_000
 """At most so many copies are named in a report; more are counted."""
@@ -45,32 +44,15 @@ class FoundCopy(NamedTuple):
 async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
     """Erase as `erasure.erase` does, which says what is raised; the report names the copies that others can see.
 
-    With `with_copies` the copies go first: an interrupted call is finished by sending it again. A copy that
-    another citizen has written to stays.
+    `with_copies` takes along those that are the eraser's own; a copy that another citizen has written to stays.
     """
     if isinstance(command, EraseCollective):
         return await erasure.erase(command, deps, now, directory)
-    if isinstance(command, EraseMemory | EraseEpisode) and command.with_copies:
-        await erasure.check_authors(command, deps)
     found = [copy async for copy in _copies_of(command, deps)]
-    erased = await _erase_copies(found, _eraser(command), deps, now) if command.with_copies else set()
-    try:
-        report = await erasure.erase(command, deps, now, directory)
-    except NotFound:
-        if not erased or not isinstance(command, EraseMemory):
-            raise
-        report = ErasureReport(
-            command_id=command.command_id or uuid4().hex,
-            erased="memory",
-            erased_at=to_datetime(now),
-            level=command.level,
-            collective=command.collective,
-            log_rewritten=True,
-            notes=("the original was erased before; its copies are erased now",),
-        )
-    named = [
-        ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in erased) for copy in found[:MOST_NAMED]
-    ]
+    own = await _own_copies(found, _eraser(command), deps) if command.with_copies else set()
+    beside = [ErasureTarget("memory", graph_name(copy.key, None), copy.id) for copy in found if copy in own]
+    report = await erasure.erase(command, deps, now, directory, beside)
+    named = [ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in own) for copy in found[:MOST_NAMED]]
     return report.model_copy(update={"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED)})
 
 
@@ -105,7 +87,7 @@ async def _erased_ids(
 ) -> AsyncIterator[Sequence[str]]:
     """The ids of the memories that the command erases, in lists of bounded length."""
     if isinstance(command, EraseMemory):
-        yield [command.id]
+        yield [command.id, *command.also]
         return
     episode = command.episode_id if isinstance(command, EraseEpisode) else None
     try:
@@ -124,17 +106,11 @@ async def _copies_in(key: GraphKey, origin: str, ids: Sequence[str], deps: Deps)
     return found
 
 
-async def _erase_copies(found: Sequence[FoundCopy], eraser: Writer, deps: Deps, now: Instant) -> set[FoundCopy]:
-    """Erase those of the copies that are the eraser's own. Returns them."""
-    erased: set[FoundCopy] = set()
-    for key in dict.fromkeys(copy.key for copy in found):
-        graph = deps.graph(graph_name(key, None))
-        own = [
-            copy
-            for copy in found
-            if copy.key == key
-            and authorship.may_erase_as(eraser, await store.authors(graph, copy.id), level_of(key))
-        ]
-        await erasure.erase_memories([copy.id for copy in own], graph, deps, now)
-        erased.update(own)
-    return erased
+async def _own_copies(found: Sequence[FoundCopy], eraser: Writer, deps: Deps) -> set[FoundCopy]:
+    """Those of the copies that the eraser may erase."""
+    own: set[FoundCopy] = set()
+    for copy in found:
+        authors = await store.authors(deps.graph(graph_name(copy.key, None)), copy.id)
+        if authorship.may_erase_as(eraser, authors, level_of(copy.key)):
+            own.add(copy)
+    return own

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from schemas.base import CitizenId, Flag, Frozen, Identifier, Request
+from schemas.base import AtMost, CitizenId, Flag, Frozen, Identifier, Request
 from schemas.collectives import CollectiveId
 from schemas.commands.base import Command
 from schemas.memory import Collective, Level
@@ -16,10 +16,18 @@ WITH_COPIES: Final = "Erase the copies too that the citizen shared; else the rep
 WithCopies = Annotated[Flag, Field(description=WITH_COPIES)]
 
 
+MOST_ALSO: Final = 100
+"""So many memories can go with the one that an erasure names."""
+
+
 class EraseMemory(Command):
-    """Remove one memory with all its records, its links in both directions, and everything that points to it."""
+    """Remove one memory with all its records, its links in both directions, and everything that points to it.
+
+    `also`: other memories of the same graph that go with it, such as those that repeat it.
+    """
 
     id: Identifier
+    also: Annotated[tuple[Identifier, ...], AtMost(MOST_ALSO)] = ()
     with_copies: WithCopies = False
 
 
