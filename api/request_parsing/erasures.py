@@ -21,6 +21,7 @@ from schemas.errors import Fault, Forbidden
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
+from substrate.graphs.names import graph_name
 
 
 class ErasureRequest(Request):
@@ -72,6 +73,9 @@ async def erase_and_report(
     else:
         action: Action = "steward" if isinstance(command, EraseCollective) else "erase"
         writing.caller.require(graph, citizen_id, action)
+    if writing.ingestions is not None and not isinstance(command, EraseMemory):
+        # What is being stored in the background would come back after it was erased.
+        await writing.ingestions.forget(graph_name(graph, citizen_id), getattr(command, "episode_id", None))
     report = await erase_from_store(command, writing.runtime, writing.now)
     writing.caller.commands.append(report.command_id)
     return report

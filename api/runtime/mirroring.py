@@ -11,13 +11,7 @@ from typing import Final
 
 from orchestration.dependencies import Deps
 from orchestration.transfer.mirror_layout import MirrorOf
-from orchestration.transfer.mirror_writer import (
-    erase_from_mirror,
-    is_in_step,
-    remove_strays,
-    take_snapshot,
-    update_mirror,
-)
+from orchestration.transfer.mirror_writer import erase_from_mirror, is_in_step, take_snapshot, update_mirror
 from schemas.errors import NotFound, SubstrateError
 from substrate.graphs.names import graph_name, origin_of
 
@@ -60,27 +54,21 @@ class MirrorKeeper:
 
     async def note_all(self) -> None:
         """Look at all mirrors: somebody may have written or erased while no service ran."""
-        deps = self._open()
-        graphs = await deps.graphs.existing()
+        graphs = await self._open().graphs.existing()
         for graph in graphs:
             self.note(graph)
         if graphs:  # an empty store is rather the wrong one
-            async with self._turn:
-                await remove_strays(deps, self.directory)
+            await self.erased(self._open(), None, self.directory)
 
     async def erased(self, deps: Deps, graph: str | None, directory: Path) -> None:
         """Take out of the mirror of a graph what the store no longer holds; with None, the mirrors of lost graphs.
 
         Raises InvalidRequest when a mirror cannot be written, Unavailable when the store does not answer.
         """
-        if not await asyncio.to_thread(directory.exists):
-            return
+        of = None if graph is None else MirrorOf(*origin_of(graph))
         async with self._turn:
-            if graph is None:
-                await remove_strays(deps, directory)
-            else:
-                of, now = MirrorOf(*origin_of(graph)), await deps.connection.now()
-                await erase_from_mirror(of, deps, directory, now)
+            if await asyncio.to_thread(directory.exists):
+                await erase_from_mirror(of, deps, directory, await deps.connection.now())
 
     async def write_changed(self) -> None:
         """Write the mirrors of the graphs that were written to. A failure is logged; the next write tries anew."""

@@ -11,7 +11,7 @@ import asyncio
 import io
 import tarfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -298,63 +298,38 @@ class _Update:
         self._folder.remove(JOURNAL)
 
 
-async def erase_from_mirror(of: MirrorOf, deps: Deps, directory: Path, now: Instant) -> None:
+async def erase_from_mirror(of: MirrorOf | None, deps: Deps, directory: Path, now: Instant) -> None:
     """Take out of a mirror what the store no longer holds, also from files that somebody edited.
 
-    Raises InvalidRequest when the mirror cannot be written, MirrorBusy when another process writes to it for half
-    a minute: it then still holds what was erased.
+    With None, or for a graph that is gone: remove the mirrors of all graphs that do not exist, with all that is in
+    them. Raises InvalidRequest when a mirror cannot be written, MirrorBusy when another process writes to it for
+    half a minute: it then still holds what was erased.
     """
-
-    async def rewrite() -> None:
-        try:
-            snapshot = await take_snapshot(of, deps, now)
-        except NotFound:
-            await asyncio.to_thread(_remove_folder, directory, of.folder)
-        else:
-            await update_mirror(snapshot, directory, erased=True)
-
-    await _in_turn(rewrite)
-
-
-async def remove_strays(deps: Deps, directory: Path) -> None:
-    """Remove the mirrors of graphs that do not exist, with all that is in them. Raises as `erase_from_mirror`."""
-
-    async def remove() -> None:
-        graphs = await deps.graphs.existing()
-        await asyncio.to_thread(_remove_folders, directory, frozenset(graphs))
-
-    await _in_turn(remove)
-
-
-async def _in_turn(work: Callable[[], Awaitable[None]]) -> None:
-    """Do it once no other process writes to the directory. Raises MirrorBusy after half a minute."""
     give_up = time.monotonic() + WRITER_S
     while True:
         try:
-            return await work()
+            try:
+                snapshot = None if of is None else await take_snapshot(of, deps, now)
+            except NotFound:
+                snapshot = None
+            if snapshot is not None:
+                await update_mirror(snapshot, directory, erased=True)
+                return
+            await asyncio.to_thread(_remove_strays, directory, frozenset(await deps.graphs.existing()))
+            return
         except MirrorBusy:
             if time.monotonic() > give_up:
                 raise
             await asyncio.sleep(WRITER_POLL_S)
 
 
-def _remove_folders(directory: Path, graphs: frozenset[str]) -> None:
+def _remove_strays(directory: Path, graphs: frozenset[str]) -> None:
     with suppress(NotFound), mirror_folder.open_root(directory) as root:
-        for name in sorted(mirror_folder.finish_all(root)):
+        for name in mirror_folder.finish_all(root):
             with root.open(name) as folder:
                 is_stray = folder.read(MARKER) is not None and read_marker(folder).of.graph not in graphs
             if is_stray:
                 root.remove_tree(name)
-
-
-def _remove_folder(directory: Path, name: str) -> None:
-    """Remove a citizen's mirror with all that is in it."""
-    with suppress(NotFound), mirror_folder.open_root(directory) as root:
-        mirror_folder.finish_replacing(root, name)
-        if name in set(root.names()):
-            with root.open(name) as folder:
-                read_marker(folder)
-            root.remove_tree(name)
 
 
 async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:

@@ -14,7 +14,7 @@ import orjson
 
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
 from orchestration.dependencies import Deps
-from orchestration.identifiers import identifier
+from orchestration.identifiers import ingestion_id
 from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
 from schemas.collectives import owner_of
@@ -39,6 +39,7 @@ SERVER_NOTE: Final = (
     "the erased data may still be in snapshots, replicas and backups of the server: "
     "write a new snapshot and remove old ones"
 )
+COPIES_ALONE: Final = "the original was erased before; its copies are erased now"
 FINISHED_LATE: Final = "an earlier attempt was interrupted; it has been finished since"
 
 
@@ -78,13 +79,17 @@ async def erase(
         notes = _notes_of((target, *also, *beside), await unfinished_erasures.read_notes(connection))
         is_unknown = not (exists or own_mark or notes)
         late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
-        if not beside:
+        if not (beside and is_unknown):
             _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
         mark = own_mark or late_mark or ErasureMark(now)
         is_done = mark.log_rewritten is not None and not notes and not beside
         report = _report(target, key, mark, command_id=command_id, is_done=is_done)
-        server_notes = () if directory is not None else (SERVER_NOTE,)
-        report = report.model_copy(update={"notes": (*([FINISHED_LATE] if late_mark else []), *server_notes)})
+        said = {
+            FINISHED_LATE: late_mark is not None,
+            COPIES_ALONE: bool(beside) and is_unknown,
+            SERVER_NOTE: directory is None,
+        }
+        report = report.model_copy(update={"notes": tuple(note for note, is_so in said.items() if is_so)})
         if is_done:
             return report
         new = {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
@@ -277,31 +282,24 @@ class Place(NamedTuple):
 
 async def _forget_in_process(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
     """Which graph an interrupted erasure removed is known no more: then nothing of any graph is kept."""
-    for graph in {note.target.graph if note.target else note.graph or None for note in notes}:
-        store.connection.forget_kept(graph)
-        if store.deps is not None:
-            store.deps.graphs.forget(graph)
-
-
-async def _drop_waiting_notes(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
-    """The questions of a citizen whose graph is gone."""
-    waiting = [] if store.deps is None else store.deps.notes.graphs()
-    existing = await existing_graphs(store.connection) if waiting else []
-    for graph in waiting:
-        if store.deps is not None and graph not in existing:
-            store.deps.notes.take(graph)
+    for note in notes:
+        store.connection.forget_kept(note.left_in)
+    if store.deps is not None and not all(note.graph for note in notes):
+        store.deps.graphs.forget()
+        existing = await existing_graphs(store.connection)
+        for graph in store.deps.notes.graphs():
+            if graph not in existing:
+                store.deps.notes.take(graph)
 
 
 async def _forget_queries(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
-    for graph in {note.target.graph if note.target else note.graph for note in notes}:
+    for graph in {note.left_in or "" for note in notes}:
         await erasure.forget_queries(Graph(store.connection, graph))
 
 
 async def _rewrite_log(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
+    """Rewrite the log, and remove the snapshots of killed backups."""
     await append_log.rewrite(store.connection)
-
-
-async def _remove_snapshots(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
     if store.directory is not None:
         await append_log.remove_stale_snapshots(store.directory)
 
@@ -310,29 +308,26 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
     """If a mirror cannot be rewritten, the erasure counts as unfinished and is tried again."""
     if store.deps is None or store.deps.erased is None:
         return
-    graphs = {note.target.graph if note.target else note.graph or None for note in notes}
-    noted = {Path(note.mirror) for note in notes if note.mirror is not None}
-    for directory in noted | ({store.deps.mirror} if store.deps.mirror else set()):
-        for graph in graphs:
+    own = set() if store.deps.mirror is None else {store.deps.mirror}
+    for directory in own | {Path(note.mirror) for note in notes if note.mirror is not None}:
+        for graph in {note.left_in for note in notes}:
             await store.deps.erased(store.deps, graph, directory)
 
 
 PLACES: Final = (
-    Place("records, rows and answers that this process keeps", _forget_in_process),
-    Place("notes of streams that wait in this process", _drop_waiting_notes),
+    Place("records, answers and notes of streams in this process", _forget_in_process),
     Place("queries that the engine remembers", _forget_queries),
-    Place("the engine's log", _rewrite_log),
-    Place("snapshots of killed backups", _remove_snapshots),
+    Place("the engine's log and its snapshots", _rewrite_log),
     Place("mirrors", _rewrite_mirrors),
 )
-"""In this order: the log and the mirrors come after all that they could copy."""
+"""In this order: the log and the mirrors come after what they could copy."""
 
 
 async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
     removed: Counter[str] = Counter()
     while ids := await erasure.episode_memories(graph, episode_id):
         removed += await _remove_memories(ids, graph)
-    ingestion = identifier(f"ingest:{episode_id}")
+    ingestion = ingestion_id(episode_id)
     links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
     removed += links + await _remove_memories(lone_ids, graph)
     removed["receipts"] += await kept.erase_receipts(graph, [episode_id], [ingestion])

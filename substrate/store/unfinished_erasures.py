@@ -58,6 +58,11 @@ class ErasureNote(NamedTuple):
     graph: str = ""
     mirror: str | None = None
 
+    @property
+    def left_in(self) -> str | None:
+        """The graph of which copies may be left; None for one that is gone and whose name is known no more."""
+        return self.target.graph if self.target else self.graph or None
+
 
 async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
     """Return the notes of all unfinished erasures, by the name of their mark."""
