@@ -60,17 +60,27 @@ from substrate.store import reader, unfinished_erasures
 
 GONE: Final = "gone"
 """The id of a memory that is erased. The notes of streams go on naming it: it reveals nothing."""
+ECHO: Final = "echo"
+"""The id of a memory that repeats it, and goes along."""
 SECRET: Final = "qzxvkwjpy-7391-nobody-may-read-this"
 """In every text, name and tag of what is erased, and in the names of citizens, collectives and conversations."""
 type Dies = Literal["engine", "service", "both"]
 DEATHS: Final[tuple[Dies, ...]] = ("both", "engine", "service")
-KINDS: Final = ("memory", "episode", "citizen", "collective", "copies", "policy")
+KINDS: Final = ("memory", "episode", "citizen", "collective", "copies", "policy", "also")
 READS: Final = frozenset(
     "GRAPH.RO_QUERY GRAPH.LIST INFO GET HGET HGETALL EXISTS TIME PING TYPE CONFIG WATCH VLINKS VINFO VCARD VSIM "
     "GRAPH.MEMORY HLEN HMGET STRLEN OBJECT SCAN".split()
 )
 """What changes nothing: to die before one of these is to die before the write that follows."""
-STEPS: Final = {"memory": 30, "episode": 90, "citizen": 12, "collective": 12, "copies": 50, "policy": 30}
+STEPS: Final = {
+    "memory": 50,
+    "episode": 95,
+    "citizen": 14,
+    "collective": 14,
+    "copies": 120,
+    "policy": 50,
+    "also": 60,
+}
 """About so many writes each erasure has."""
 FINISHED_WITHIN_S: Final = 60.0
 
@@ -104,7 +114,8 @@ def command_of(kind: str) -> Erase:
         return EraseCollective(collective=SECRET)
     if kind == "episode":
         return EraseEpisode(citizen_id="ada", episode_id=SECRET)
-    return EraseMemory(citizen_id="ada", id=GONE, with_copies=kind == "copies")
+    also = (ECHO,) if kind == "also" else ()
+    return EraseMemory(citizen_id="ada", id=GONE, with_copies=kind == "copies", also=also)
 
 
 async def fill(runtime: Runtime, kind: str) -> None:
@@ -121,6 +132,8 @@ async def fill(runtime: Runtime, kind: str) -> None:
     else:
         await apply([_remember(whose, GONE, name=SECRET, description=SECRET, tags=(SECRET,))], deps, now)
         await _surround(whose, deps, now)
+    if kind == "also":
+        await apply([_remember("ada", ECHO, description=f"Noted: {SECRET}")], deps, now + 4)
     if kind == "copies":
         writer = Writer(author="ada", steward=False)
         for collective in (None, "choir"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from itertools import batched
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,7 +21,7 @@ from schemas.commands import (
     ErasureReport,
     Writer,
 )
-from schemas.commands.erasure import ErasedCopy
+from schemas.commands.erasure import MOST_ALSO, ErasedCopy
 from schemas.memory import GraphKey, Level, graph_fields, level_of
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
@@ -27,9 +29,12 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure as store
-from substrate.store import sharing
+from substrate.store import made_tags, sharing
 from substrate.store.unfinished_erasures import ErasureTarget
+from substrate.text import query_words, word_language
 
+LEAST_NUMBER: Final = 3
+"""A shorter number stands in texts that have nothing to do with each other."""
 MOST_NAMED: Final = 1_000
 """At most so many copies are named in a report; more are counted."""
 
@@ -48,12 +53,40 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     """
     if isinstance(command, EraseCollective):
         return await erasure.erase(command, deps, now, directory)
+    repeats: list[str] = []
+    if isinstance(command, EraseMemory):
+        graph = deps.graph(graph_name(command.graph_key, command.citizen_id))
+        with suppress(GraphMissing):
+            repeats = await find_repeats([command.id, *command.also], graph)
     found = [copy async for copy in _copies_of(command, deps)]
     own = await _own_copies(found, _eraser(command), deps) if command.with_copies else set()
     beside = [ErasureTarget("memory", graph_name(copy.key, None), copy.id) for copy in found if copy in own]
-    report = await erasure.erase(command, deps, now, directory, beside)
+    if isinstance(command, EraseMemory) and command.dry_run:
+        report = await erasure.describe(command, deps, now)
+    else:
+        report = await erasure.erase(command, deps, now, directory, beside)
     named = [ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in own) for copy in found[:MOST_NAMED]]
-    return report.model_copy(update={"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED)})
+    said = {"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED), "repeats": tuple(repeats)}
+    return report.model_copy(update=said)
+
+
+async def find_repeats(ids: Sequence[str], graph: Graph) -> list[str]:
+    """Other memories that tell what these tell, at most `MOST_ALSO`, those with the most of their words first.
+
+    A memory does so when it holds a rare number of their texts, or half of the rare words. A word is rare when
+    fewer than `MOST_HOLDERS` memories hold it.
+    """
+    told = ""
+    for name, text, _ in await made_tags.read_told(graph, ids):
+        told += f" {name}. {text or ''}"
+    holders = await store.read_holders(graph, query_words(told, word_language(told)))
+    rare = {word: held for word, held in holders.items() if len(held) < store.MOST_HOLDERS}
+    shared: Counter[str] = Counter()
+    for word, held in rare.items():
+        is_number = len(word) >= LEAST_NUMBER and any(map(str.isdigit, word))
+        for memory_id in held.difference(ids):
+            shared[memory_id] += len(rare) if is_number else 1
+    return [memory_id for memory_id, count in shared.most_common(MOST_ALSO) if 2 * count >= len(rare)]
 
 
 def _eraser(command: EraseMemory | EraseEpisode | EraseCitizen) -> Writer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import batched
 from pathlib import Path
@@ -81,6 +81,9 @@ async def erase(
         late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
         if not (beside and is_unknown):
             _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
+        named = [each.id for each in also] if exists and not (own_mark or notes) else []
+        if missing := set(named).difference(await erasure.existing_ids(Graph(connection, target.graph), named)):
+            raise NotFound(f"there is no memory {min(missing)} in {key}, which `also` names")
         mark = own_mark or late_mark or ErasureMark(now)
         is_done = mark.log_rewritten is not None and not notes and not beside
         report = _report(target, key, mark, command_id=command_id, is_done=is_done)
@@ -99,6 +102,15 @@ async def erase(
         await unfinished_erasures.begin(connection, new)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
     return report.model_copy(update={"removed": Removed(**removed[target.graph]), "log_rewritten": rewritten})
+
+
+async def describe(command: EraseMemory, deps: Deps, now: Instant) -> ErasureReport:
+    """The report of an erasure that is only tried. Raises NotFound and NotAuthor as `erase` does."""
+    await check_authors(command, deps)
+    target = _target(command, graph_name(command.graph_key, command.citizen_id))
+    _check(command, exists=await _exists(target, deps.connection), mark=None, is_running=False)
+    report = _report(target, command.graph_key, ErasureMark(now), command_id=command.command_id or uuid4().hex)
+    return report.model_copy(update={"dry_run": True})
 
 
 def erased_graph(command: Erase) -> GraphKey:
@@ -130,7 +142,7 @@ def _note(target: ErasureTarget, at: Instant, deps: Deps) -> ErasureNote:
 
 
 def _report(
-    target: ErasureTarget, key: GraphKey, mark: ErasureMark, *, command_id: str, is_done: bool
+    target: ErasureTarget, key: GraphKey, mark: ErasureMark, *, command_id: str, is_done: bool = False
 ) -> ErasureReport:
     return ErasureReport(
         command_id=command_id,
@@ -241,8 +253,8 @@ async def _carry_out(
     removed: dict[str, Counter[str]] = defaultdict(Counter)
     for (kind, graph), some in groups.items():
         removed[graph] += await _remove(kind, Graph(store.connection, graph), some)
-    for place in PLACES:
-        await place.empty(store, list(notes.values()))
+    for empty in PLACES:
+        await empty(store, list(notes.values()))
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
     reached = {name: note for name, note in notes.items() if store.deps is not None or note.mirror is None}
     await unfinished_erasures.finish(store.connection, reached, log_rewritten=rewritten, late=late)
@@ -271,13 +283,6 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote]) -> Co
         pass  # the graph was removed meanwhile, and the targets with it
     await unfinished_erasures.note_all_removed(graph.connection, notes)
     return removed
-
-
-class Place(NamedTuple):
-    """Where copies are kept beside the graphs. `empty` takes out what the graphs do not have; safe to repeat."""
-
-    name: str
-    empty: Callable[[ErasedStore, Sequence[ErasureNote]], Awaitable[object]]
 
 
 async def _forget_in_process(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
@@ -314,13 +319,8 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
             await store.deps.erased(store.deps, graph, directory)
 
 
-PLACES: Final = (
-    Place("records, answers and notes of streams in this process", _forget_in_process),
-    Place("queries that the engine remembers", _forget_queries),
-    Place("the engine's log and its snapshots", _rewrite_log),
-    Place("mirrors", _rewrite_mirrors),
-)
-"""In this order: the log and the mirrors come after what they could copy."""
+PLACES: Final = (_forget_in_process, _forget_queries, _rewrite_log, _rewrite_mirrors)
+"""What empties each place beside the graphs that keeps copies. Log and mirrors come after what they could copy."""
 
 
 async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:

@@ -23,10 +23,12 @@ MOST_ALSO: Final = 100
 class EraseMemory(Command):
     """Remove one memory with all its records, its links in both directions, and everything that points to it.
 
-    `also`: other memories of the same graph that go with it, such as those that repeat it.
+    `also`: other memories of the same graph that go with it, such as those that repeat it. `dry_run`: only name
+    these, and the copies.
     """
 
     id: Identifier
+    dry_run: Flag = False
     also: Annotated[tuple[Identifier, ...], AtMost(MOST_ALSO)] = ()
     with_copies: WithCopies = False
 
@@ -92,7 +94,8 @@ class ErasureReport(Frozen):
 
     `log_rewritten`: no file of the engine holds the removed data any more. `duplicate`: the same command was
     applied before, and nothing was left to remove. `copies`: what was shared of it, the first 1,000, and
-    `further_copies` counts the rest. Backups and exports are not changed.
+    `further_copies` counts the rest. `repeats`: memories with the rare words or numbers of what was named, which
+    stay. After a `dry_run` nothing was removed. Backups and exports are not changed.
     """
 
     command_id: str
@@ -105,4 +108,6 @@ class ErasureReport(Frozen):
     duplicate: bool = False
     copies: tuple[ErasedCopy, ...] = ()
     further_copies: int = 0
+    repeats: tuple[str, ...] = ()
+    dry_run: bool = False
     notes: tuple[str, ...] = ()

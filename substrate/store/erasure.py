@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 
 import orjson
 
+from schemas.temporal import END_OF_TIME
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
-from substrate.cypher.fragments import SHIFT, tells
+from substrate.cypher.fragments import ALONE, SHIFT, each_alone, tells
 from substrate.cypher.query import Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
@@ -30,6 +31,7 @@ from substrate.store.kept import (
     forget_kept,
     write_one_row,
 )
+from substrate.store.newest import NEWEST
 from substrate.store.runs import erase_changes
 from substrate.store.sharing import CONTESTS, STATEMENT, STATEMENT_ID
 
@@ -37,6 +39,10 @@ MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
 """Each record has two indexed vectors; removing them takes some milliseconds."""
 ROWS_A_PAGE: Final = 200
+MOST_HOLDERS: Final = 30
+"""A word that so many memories hold tells nothing of one."""
+BEGINNING: Final = 300
+"""So many characters of a text are read for what it asks to forget."""
 PAST_RECORDS_A_PAGE: Final = 10_000
 MARKS: Final = "substrate:erasures"
 """A Redis hash: digest of graph and command id -> mark. It reveals neither what was erased nor whose it was."""
@@ -142,6 +148,25 @@ NAMES_OF_NOTHING: Final = Query(
 """Rows: internal id, id, and whether it was only made of a name that no text has any more."""
 
 
+def _holding(label: str) -> Query:
+    found = (
+        f"CALL {{ WITH word CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
+        f"WITH node LIMIT {MOST_HOLDERS} RETURN collect(DISTINCT node.id) AS held }} RETURN word, held"
+    )
+    return Query(f"erase_holding_{label.lower()}", each_alone("words", "word", found))
+
+
+HOLDING: Final = (_holding("ConsciousnessNode"), _holding("PastVersion"))
+"""Rows: a word, and the ids of memories that hold it, now or in a past record."""
+
+NEWEST_TEXTS: Final = Query(
+    "erase_newest_texts",
+    f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
+    "MATCH (n:ConsciousnessNode) WHERE id(n) >= first AND n.expired_at = $open WITH n "
+    "ORDER BY id(n) DESC LIMIT $rows RETURN n.id, left(coalesce(n.description, n.name), $characters)",
+)
+
+
 class ErasureMark(NamedTuple):
     """The mark that an erasure leaves: when it began (`at`), and `log_rewritten`, None until it is finished."""
 
@@ -176,6 +201,22 @@ async def write_mark(graph: Graph, command_id: str, mark: ErasureMark) -> None:
 async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
     """Return the ids that are memories of the graph."""
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
+
+
+async def read_holders(graph: Graph, words: Sequence[str]) -> dict[str, set[str]]:
+    """The memories that hold each word, now or before; of a word that `MOST_HOLDERS` hold, not all."""
+    holders: dict[str, set[str]] = {word: set() for word in words}
+    for some in batched(words, ALONE):
+        for query in HOLDING:
+            for word, held in await graph.read_typed(query, words=list(some)):
+                holders[word].update(held)
+    return holders
+
+
+async def read_newest_texts(graph: Graph) -> list[tuple[str, str]]:
+    """The ids and the beginnings of the texts that were stored last, the newest first."""
+    values = {"open": END_OF_TIME, "rows": ROWS_A_PAGE, "characters": BEGINNING}
+    return [(memory_id, text) for memory_id, text in await graph.read(NEWEST_TEXTS, **values)]
 
 
 async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
