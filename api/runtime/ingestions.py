@@ -46,9 +46,11 @@ class _Job:
 
 
 async def _end(jobs: Iterable[_Job]) -> None:
-    tasks = [job.task for job in jobs if job.task is not None]
-    for task in tasks:
-        task.cancel()
+    tasks: list[asyncio.Task[None]] = []
+    for job in jobs:
+        if job.task is not None:
+            job.task.cancel()
+            tasks.append(job.task)
     await asyncio.gather(*tasks, return_exceptions=True)
 
 

@@ -82,7 +82,7 @@ def log_request(scope: Scope, status: int, milliseconds: float) -> None:
                 "method": shown_method(scope),
                 "route": route_template(scope),
                 "citizens": _named_citizens(state),
-                "commands": [command_digest(each) for each in caller.commands[:MAX_COMMANDS]] if caller else [],
+                "commands": list(map(command_digest, caller.commands[:MAX_COMMANDS])) if caller else [],
                 "status": status,
                 "ms": round(milliseconds, 1),
             }

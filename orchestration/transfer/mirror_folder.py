@@ -319,6 +319,7 @@ def finish_replacing(root: Folder, name: str) -> None:
 
 def finish_all(root: Folder) -> set[str]:
     """Finish what interrupted writers left of any mirror. Returns the names of all folders that can be mirrors."""
-    for name in {match[1] for match in map(_REPLACING.fullmatch, root.names()) if match}:
-        finish_replacing(root, name)
+    for entry in list(root.names()):
+        if match := _REPLACING.fullmatch(entry):
+            finish_replacing(root, match[1])
     return {name for name in root.names() if not name.startswith(".") and root.is_folder(name)}

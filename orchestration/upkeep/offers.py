@@ -35,11 +35,11 @@ async def _find(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
     if await deps.graphs.for_reading(graph.name):
         asked = await erasure.read_newest_texts(graph)
         wanted = {memory_id: what for memory_id, text in asked if (what := asked_to_forget(text))}
-        for request_id, what in list(wanted.items())[:MOST_REQUESTS]:
-            if told := await _find_told(what, frozenset(wanted), graph):
-                found.append(offer_erasure(request_id, what, told, whose))
         declined = await read_declined(graph, list(wanted))
-        found = [each for each in found if each.offer.id not in declined]
+        for request_id, what in list(wanted.items())[:MOST_REQUESTS]:
+            told = await _find_told(what, frozenset(wanted), graph)
+            if told and (offer := offer_erasure(request_id, what, told, whose)).offer.id not in declined:
+                found.append(offer)
     return [*found, *await find_open(whose, deps, now)]
 
 
@@ -54,7 +54,7 @@ async def _find_told(what: str, but: frozenset[str], graph: Graph) -> list[str]:
     if 2 * best < len(words) or len(told) > MOST_TOLD:
         return []
     repeats = await find_repeats(told, graph) if told else []
-    return [*told, *(memory_id for memory_id in repeats if memory_id not in but)][: 1 + MOST_ALSO]
+    return [*told, *filter(lambda memory_id: memory_id not in but, repeats)][: 1 + MOST_ALSO]
 
 
 async def list_offers(request: OffersRequest, deps: Deps, now: Instant) -> OffersAnswer:

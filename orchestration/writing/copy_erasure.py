@@ -64,7 +64,7 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     if isinstance(command, EraseMemory) and command.dry_run:
         report = await erasure.describe(command, deps, now)
     else:
-        report = await erasure.erase(command, deps, now, directory, beside)
+        report = await erasure.erase(command, deps, now, directory, beside=beside)
     named = [ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in own) for copy in found[:MOST_NAMED]]
     said = {"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED), "repeats": tuple(repeats)}
     return report.model_copy(update=said)

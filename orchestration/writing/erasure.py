@@ -55,7 +55,7 @@ class ErasedStore(NamedTuple):
 
 
 async def erase(
-    command: Erase, deps: Deps, now: Instant, directory: Path | None, beside: Sequence[ErasureTarget] = ()
+    command: Erase, deps: Deps, now: Instant, directory: Path | None, *, beside: Sequence[ErasureTarget] = ()
 ) -> ErasureReport:
     """Remove the memory, episode, citizen or collective from the store, and from each of `PLACES`.
 
@@ -81,24 +81,18 @@ async def erase(
         late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
         if not (beside and is_unknown):
             _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
-        named = [each.id for each in also] if exists and not (own_mark or notes) else []
-        if missing := set(named).difference(await erasure.existing_ids(Graph(connection, target.graph), named)):
-            raise NotFound(f"there is no memory {min(missing)} in {key}, which `also` names")
+        for each in also if exists and not (own_mark or notes) else ():
+            if not await _exists(each, connection):
+                raise NotFound(f"there is no memory {each.id} in {key}, which `also` names")
         mark = own_mark or late_mark or ErasureMark(now)
         is_done = mark.log_rewritten is not None and not notes and not beside
         report = _report(target, key, mark, command_id=command_id, is_done=is_done)
-        said = {
-            FINISHED_LATE: late_mark is not None,
-            COPIES_ALONE: bool(beside) and is_unknown,
-            SERVER_NOTE: directory is None,
-        }
-        report = report.model_copy(update={"notes": tuple(note for note, is_so in said.items() if is_so)})
+        said = [FINISHED_LATE] if late_mark else [COPIES_ALONE] if beside and is_unknown else []
+        report = report.model_copy(update={"notes": (*said, *(() if directory is not None else (SERVER_NOTE,)))})
         if is_done:
             return report
-        new = {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
-        new |= {
-            erasure.mark_name(each.graph, uuid4().hex): _note(each, mark.at, deps) for each in (*also, *beside)
-        }
+        new = _notes((*also, *beside), mark.at, deps)
+        new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
         await unfinished_erasures.begin(connection, new)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
     return report.model_copy(update={"removed": Removed(**removed[target.graph]), "log_rewritten": rewritten})
@@ -130,10 +124,14 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
         return 0
     async with unfinished_erasures.shared_lock(deps.directory):
         targets = [ErasureTarget("memory", graph.name, memory_id) for memory_id in ids]
-        notes = {erasure.mark_name(graph.name, uuid4().hex): _note(target, now, deps) for target in targets}
+        notes = _notes(targets, now, deps)
         await unfinished_erasures.begin(deps.connection, notes)
         removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps))
     return removed[graph.name]["memories"]
+
+
+def _notes(targets: Iterable[ErasureTarget], at: Instant, deps: Deps) -> dict[str, ErasureNote]:
+    return {erasure.mark_name(each.graph, uuid4().hex): _note(each, at, deps) for each in targets}
 
 
 def _note(target: ErasureTarget, at: Instant, deps: Deps) -> ErasureNote:
@@ -256,8 +254,9 @@ async def _carry_out(
     for empty in PLACES:
         await empty(store, list(notes.values()))
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
-    reached = {name: note for name, note in notes.items() if store.deps is not None or note.mirror is None}
-    await unfinished_erasures.finish(store.connection, reached, log_rewritten=rewritten, late=late)
+    for name, note in notes.items():
+        if store.deps is not None or note.mirror is None:
+            await unfinished_erasures.finish(store.connection, {name: note}, log_rewritten=rewritten, late=late)
     return removed, rewritten
 
 
