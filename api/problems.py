@@ -151,9 +151,10 @@ async def _on_ours(request: Request, error: Exception) -> JSONResponse:
         raise error
     if error.status >= 500:
         traceback = None if isinstance(error, Unavailable) else error
-        logger.error(
-            "%s %s: %s", _shorten(request.method), _shorten(request.url.path), error.detail, exc_info=traceback
-        )
+        route = getattr(
+            request.scope.get("route"), "path", None
+        )  # as documented: a path that is sent has names in it
+        logger.error("%s %s: %s", _shorten(request.method), route, error.detail, exc_info=traceback)
     return error_response(error, request.url.path)
 
 

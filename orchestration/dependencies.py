@@ -24,8 +24,8 @@ from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
 from substrate.store.note_buffer import NoteBuffer
 
-type AfterErasure = Callable[[str | None], Awaitable[None]]
-"""Called with the name of a graph from which something was erased; with None when that is not known any more."""
+type AfterErasure = Callable[[Deps, str | None, Path], Awaitable[None]]
+"""Called with the graph from which something was erased, None for one that is gone, and a directory of mirrors."""
 
 type Rest = Callable[[], Awaitable[None]]
 """Returns when no request waits."""
@@ -108,7 +108,7 @@ class Deps:
     only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory
     counts half in a waking. `half_lives`: of energy, as answers show it; None: they do not. `conversations`: whose
     turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
-    directory in which mirrors are kept in step, and `erased`: what takes erased memories out of them. `learned`:
+    directory in which mirrors are kept in step, and `erased`: what takes erased memories out of any. `learned`:
     what feedback teaches, as it was last read. `notes`: of streams, until they are stored.
     """
 

@@ -24,6 +24,14 @@ def identifier(text: str) -> str:
     return f"{plain[: MAX_IDENTIFIER - 2 * _DIGEST_BYTES - 1].strip()}~{digest}"
 
 
+def ingestion_id(name: str) -> str:
+    """Return the id of the command that ingests the conversation or file of this name, without revealing it.
+
+    It stays where the name must not: in logs, and in records of people whom other conversations name too.
+    """
+    return f"ingest:{blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=_DIGEST_BYTES).hexdigest()}"
+
+
 def person_id(name: str) -> str:
     """Return the id of a person, the same in every episode. Accents, case and width make no difference."""
     key = name_key(name).replace(" ", "_")

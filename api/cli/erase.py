@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -15,7 +15,13 @@ from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 from substrate.text import count_of
 
-OPTIONS = {**options.GRAPH, "id": "--memory", "episode_id": "--episode", "command_id": "--command-id"}
+OPTIONS = {
+    **options.GRAPH,
+    "id": "--memory",
+    "also": "--memory",
+    "episode_id": "--episode",
+    "command_id": "--command-id",
+}
 BROKEN_OFF = "stopped: the next command or service that opens the store will finish this erasure"
 
 app = typer.Typer(add_completion=False)
@@ -26,7 +32,9 @@ def erase_for_good(
     ctx: typer.Context,
     *,
     citizen: options.AnyCitizen = None,
-    memory: Annotated[str | None, typer.Option(metavar="ID", help="One memory.")] = None,
+    memory: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="One memory; named again, others that go with it.")
+    ] = None,
     episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
     level: Annotated[str, typer.Option(help="The level of the memory or episode: N1, N2 or N3.")] = "N1",
     collective: options.Collective = None,
@@ -38,9 +46,19 @@ def erase_for_good(
 ) -> None:
     """Remove a memory, an episode, or without either a whole citizen or collective, for good (docs/privacy.md)."""
     settings = support.read_settings(ctx)
-    fields = {"citizen_id": citizen, "id": memory, "episode_id": episode, **options.graph(level, collective)}
+    first, *also = memory or [""]
+    fields = {
+        "citizen_id": citizen,
+        "id": first or None,
+        "also": also,
+        "episode_id": episode,
+        **options.graph(level, collective),
+    }
     command = _make_command({**fields, "command_id": command_id})
     if not yes:
+        if isinstance(command, EraseMemory):
+            tried = support.run(_erase(settings, command.model_copy(update={"dry_run": True})))
+            _name_repeats(tried)
         typer.confirm(f"Remove {_describe(command)} for good?", abort=True, err=True)
     try:
         report = support.run(_erase(settings, command))
@@ -56,13 +74,19 @@ def erase_for_good(
     support.output().print(Text(f"removed {counts or 'nothing more'}; {log}"), soft_wrap=True)
     for note in report.notes:
         support.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)
+    _name_repeats(report)
 
 
-def _make_command(fields: dict[str, str | None]) -> Erase:
+def _name_repeats(report: ErasureReport) -> None:
+    for memory_id in report.repeats:
+        support.output().print(Text(f"repeats it, and stays: {memory_id}", "yellow"), soft_wrap=True)
+
+
+def _make_command(fields: dict[str, Any]) -> Erase:
     if fields["id"] is not None and fields["episode_id"] is not None:
         raise InvalidRequest("--memory and --episode: name one of them")
     if fields["id"] is not None:
-        return support.validate(EraseMemory, _select(fields, "level", "collective", "id"), OPTIONS)
+        return support.validate(EraseMemory, _select(fields, "level", "collective", "id", "also"), OPTIONS)
     if fields["episode_id"] is not None:
         return support.validate(EraseEpisode, _select(fields, "level", "collective", "episode_id"), OPTIONS)
     if fields.get("collective") is not None:
@@ -73,7 +97,7 @@ def _make_command(fields: dict[str, str | None]) -> Erase:
     return support.validate(EraseCitizen, _select(fields), OPTIONS)
 
 
-def _select(fields: dict[str, str | None], *names: str) -> dict[str, str | None]:
+def _select(fields: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: fields[name] for name in ("command_id", "citizen_id", *names) if name in fields}
 
 

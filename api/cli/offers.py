@@ -11,6 +11,7 @@ from rich.text import Text
 from api.cli import options, support
 from api.cli.revise import show_consequences
 from api.cli.stream_text import format_offer
+from api.request_parsing.erasures import erase_from_store, erasure_of
 from orchestration.upkeep import offers as upkeep_offers
 from orchestration.waking.offer_rules import Whose
 from schemas.commands import ANY_COMMAND
@@ -64,6 +65,10 @@ async def _answer(
             offer = await upkeep_offers.decline(declined or "", whose, runtime.deps, now)
             return OfferOutcome(offer=offer, answer="decline")
         offer = await upkeep_offers.read_offer(taken, whose, runtime.deps, now)
+        if offer.kind == "erase":
+            wish = erasure_of(offer)
+            report = await erase_from_store(wish.with_writer(support.writer_of(wish)), runtime, now)
+            return OfferOutcome(offer=offer, answer="take", erased=report)
         receipt = await upkeep_offers.take(ANY_COMMAND.validate_python(offer.command), runtime.deps, now)
     if receipt.status == "refused":
         raise receipt.refusal()

@@ -364,6 +364,8 @@ class CorrectLinkFields(StretchFields, LinkFields, total=False):
 
 class EraseMemoryFields(CommandFields, total=False):
     id: str
+    also: Sequence[str]
+    dry_run: bool
     with_copies: bool
 
 

@@ -21,6 +21,8 @@ from schemas.errors import Fault, Forbidden
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
+from schemas.upkeep.offers import Offer
+from substrate.graphs.names import graph_name
 
 
 class ErasureRequest(Request):
@@ -66,15 +68,29 @@ async def erase_and_report(
         raise invalid_request(faults) from error
     if writing.caller is None:
         raise Fault("a route that erases must declare @requires(ERASURE)")
+    command = sign_erasure(command, writing.caller)
     graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
-    if isinstance(command, EraseMemory | EraseEpisode) and graph != Level.N1:
-        command = command.with_writer(_eraser(writing.caller, graph, citizen_id))
-    else:
-        action: Action = "steward" if isinstance(command, EraseCollective) else "erase"
-        writing.caller.require(graph, citizen_id, action)
+    if writing.ingestions is not None and not isinstance(command, EraseMemory):
+        # What is being stored in the background would come back after it was erased.
+        await writing.ingestions.forget(graph_name(graph, citizen_id), getattr(command, "episode_id", None))
     report = await erase_from_store(command, writing.runtime, writing.now)
     writing.caller.commands.append(report.command_id)
     return report
+
+
+def sign_erasure(command: Erase, caller: Caller) -> Erase:
+    """The command with its writer. Raises NotFound or Forbidden when the caller may not erase there."""
+    graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
+    if isinstance(command, EraseMemory | EraseEpisode) and graph != Level.N1:
+        return command.with_writer(_eraser(caller, graph, citizen_id))
+    action: Action = "steward" if isinstance(command, EraseCollective) else "erase"
+    caller.require(graph, citizen_id, action)
+    return command
+
+
+def erasure_of(offer: Offer) -> EraseMemory:
+    """The command of an offer to erase."""
+    return EraseMemory.model_validate({name: value for name, value in offer.command.items() if name != "command"})
 
 
 def _eraser(caller: Caller, graph: GraphKey, citizen_id: str | None) -> Writer:

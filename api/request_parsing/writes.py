@@ -21,6 +21,7 @@ from api.request_parsing.command_parsing import (
     with_command_id,
 )
 from api.request_parsing.etags import IfMatch, expect_version, refuse_if_match
+from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.runtime import Runtime
 from api.security.permissions import Caller
 from api.telemetry import metrics
@@ -67,6 +68,7 @@ class WriteContext(NamedTuple):
     caller: Caller | None = None
     atomic: bool = False
     size: int = 0
+    ingestions: BackgroundIngestions | None = None
 
 
 async def _write_context(
@@ -80,7 +82,9 @@ async def _write_context(
     ] = None,
     if_match: IfMatch = None,
 ) -> WriteContext:
-    return WriteContext(runtime, now, idempotency_key, if_match, size=request.state.body_bytes)
+    ingestions: BackgroundIngestions = request.app.state.ingestions
+    size = request.state.body_bytes
+    return WriteContext(runtime, now, idempotency_key, if_match, size=size, ingestions=ingestions)
 
 
 SingleWrite = Annotated[WriteContext, Depends(_write_context)]

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from api.dependencies import Now, OpenRuntime
+from api.request_parsing.erasures import erase_from_store, erasure_of, sign_erasure
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import LISTING, CurrentCaller, requires
 from api.security.upkeep_permissions import OFFER
@@ -41,6 +42,11 @@ async def answer_offer(
         declined = await offers.decline(offer_id, whose, runtime.deps, now)
         return OfferOutcome(offer=declined, answer="decline")
     offer = await offers.read_offer(offer_id, whose, runtime.deps, now)
+    if offer.kind == "erase":
+        wish = sign_erasure(erasure_of(offer), caller)
+        report = await erase_from_store(wish, runtime, now)
+        caller.commands.append(report.command_id)
+        return OfferOutcome(offer=offer, answer="take", erased=report)
     command = caller.limit_source(ANY_COMMAND.validate_python(offer.command))
     signed = command.with_writer(caller.writer_of(reply.graph_key, reply.citizen_id))
     receipt = await offers.take(signed, runtime.deps, now)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -43,6 +43,15 @@ class _Job:
     progress: EpisodeProgress
     digest: bytes
     task: asyncio.Task[None] | None = field(default=None)
+
+
+async def _end(jobs: Iterable[_Job]) -> None:
+    tasks: list[asyncio.Task[None]] = []
+    for job in jobs:
+        if job.task is not None:
+            job.task.cancel()
+            tasks.append(job.task)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class BackgroundIngestions:
@@ -93,10 +102,12 @@ class BackgroundIngestions:
 
     async def close(self) -> None:
         """Cancel running work. What is stored stays stored."""
-        tasks = [job.task for job in self._jobs.values() if job.task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _end(self._jobs.values())
+
+    async def forget(self, graph: str, episode_id: str | None = None) -> None:
+        """End and forget the storing of a conversation that is erased, or without one of all in a graph."""
+        gone = [key for key in self._jobs if key.graph == graph and episode_id in (None, key.episode_id)]
+        await _end([self._jobs.pop(key) for key in gone])
 
     async def _run(self, job: _Job, work: StoreConversation) -> None:
         def advance(done: int, total: int) -> None:
@@ -109,7 +120,7 @@ class BackgroundIngestions:
         except SubstrateError as error:
             result = {"status": "failed", "detail": error.detail}
         except Exception as error:
-            logger.exception("storing %s failed", job.progress.episode_id)
+            logger.exception("storing a conversation failed")
             result = {
                 "status": "failed",
                 "detail": f"an unexpected {type(error).__name__}; see the log of the service",

@@ -53,22 +53,22 @@ class MirrorKeeper:
             self._wake.set()
 
     async def note_all(self) -> None:
-        """Look at all mirrors: somebody may have written while no service ran."""
-        for graph in await self._open().graphs.existing():
+        """Look at all mirrors: somebody may have written or erased while no service ran."""
+        graphs = await self._open().graphs.existing()
+        for graph in graphs:
             self.note(graph)
+        if graphs:  # an empty store is rather the wrong one
+            await self.erased(self._open(), None, self.directory)
 
-    async def erased(self, graph: str | None) -> None:
-        """Take out of the mirror of a graph, or of all, what the store no longer holds.
+    async def erased(self, deps: Deps, graph: str | None, directory: Path) -> None:
+        """Take out of the mirror of a graph what the store no longer holds; with None, the mirrors of lost graphs.
 
         Raises InvalidRequest when a mirror cannot be written, Unavailable when the store does not answer.
         """
-        deps = self._open()
-        graphs = await deps.graphs.existing() if graph is None else [graph]
+        of = None if graph is None else MirrorOf(*origin_of(graph))
         async with self._turn:
-            for name in graphs:
-                of, now = MirrorOf(*origin_of(name)), await deps.connection.now()
-                await erase_from_mirror(of, deps, self.directory, now)
-                self._changed.discard(name)
+            if await asyncio.to_thread(directory.exists):
+                await erase_from_mirror(of, deps, directory, await deps.connection.now())
 
     async def write_changed(self) -> None:
         """Write the mirrors of the graphs that were written to. A failure is logged; the next write tries anew."""

@@ -104,7 +104,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             reranker=reranker,
             directory=None if engine is None else engine.directory,
             mirror=None if keeper is None else keeper.directory,
-            erased=None if keeper is None else keeper.erased,
+            erased=_erase_elsewhere if keeper is None else keeper.erased,
             notes=NoteBuffer(days=settings.store.stream_notes_days, most_stored=settings.store.stream_notes_most),
         )
         async with nullcontext() if keeper is None else keeper.keep(deps):
@@ -150,8 +150,7 @@ async def open_store(
     engine = await _start_engine(store, on_loading)
     connection = _connect(store, engine)
     try:
-        if store.mirror is None:  # mirrors are rewritten with the models open: the next command does it
-            await _finish_erasures(ErasedStore(connection, None if engine is None else engine.directory))
+        await _finish_erasures(ErasedStore(connection, None if engine is None else engine.directory))
         await keep_revocations(connection, engine)
         yield connection, engine
     finally:
@@ -166,8 +165,13 @@ def _make_keeper(directory: Path) -> MirrorKeeper:
     return MirrorKeeper(directory)
 
 
+async def _erase_elsewhere(deps: Deps, graph: str | None, directory: Path) -> None:
+    """Reach the mirror that an interrupted erasure noted, where no setting names one."""
+    await _make_keeper(directory).erased(deps, graph, directory)
+
+
 def _erased_store(deps: Deps, engine: EmbeddedEngine | None) -> ErasedStore:
-    return ErasedStore(deps.connection, None if engine is None else engine.directory, deps.erased)
+    return ErasedStore(deps.connection, None if engine is None else engine.directory, deps)
 
 
 async def _finish_erasures(store: ErasedStore) -> None:

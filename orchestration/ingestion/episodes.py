@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from orchestration.appraisal import key_phrases
 from orchestration.appraisal.own_words import own_words
-from orchestration.identifiers import identifier, person_id
+from orchestration.identifiers import identifier, ingestion_id, person_id
 from orchestration.question.reading import ASKING, ROLES
 from schemas.commands import Command, Relate, Remember
 from schemas.memory import GraphKey, Level, ResolutionState, Source
@@ -104,7 +104,7 @@ class Episode:
 
     @property
     def command_id(self) -> str:
-        return identifier(f"ingest:{self.id}")
+        return ingestion_id(self.id)
 
     @property
     def size(self) -> int:
@@ -180,7 +180,7 @@ def session_memory(episode: Episode, session: Session, session_id: str, begun: d
     extra = {"extra": {SUBJECTS: list(subjects)}} if subjects else {}
     day = None if begun is None else long_date(begun)
     return Remember(
-        command_id=identifier(f"ingest:{episode.id}"),
+        command_id=ingestion_id(episode.id),
         citizen_id=episode.citizen_id,
         id=session_id,
         node_type="Session",
@@ -200,7 +200,7 @@ def turn_memory(episode: Episode, turn: Turn, turn_id: str, time: datetime | Non
     if tags:
         extra["tags"] = [tag for tag in tags if len(tag) <= key_phrases.MAX_LENGTH][:MOST_TAGS]
     return Remember(
-        command_id=identifier(f"ingest:{episode.id}"),
+        command_id=ingestion_id(episode.id),
         citizen_id=episode.citizen_id,
         id=turn_id,
         node_type="Turn",
@@ -216,7 +216,7 @@ def turn_memory(episode: Episode, turn: Turn, turn_id: str, time: datetime | Non
 
 def person_memory(episode: Episode, speaker: str, speaker_id: str, time: datetime | None) -> Remember:
     return Remember(
-        command_id=identifier(f"ingest:{episode.id}"),
+        command_id=ingestion_id(episode.id),
         citizen_id=episode.citizen_id,
         id=speaker_id,
         node_type="Person",
@@ -235,7 +235,7 @@ def build_link(
     these there is no emotion and no work is open.
     """
     return Relate(
-        command_id=identifier(f"ingest:{owner.id}"),
+        command_id=ingestion_id(owner.id),
         citizen_id=owner.citizen_id,
         source_id=source_id,
         target_id=target_id,

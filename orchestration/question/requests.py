@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Final
 
 from orchestration.appraisal.languages import CODES, Language, language
+from orchestration.question.languages import asking_patterns
 
 MOST_READ: Final = 2000
 """Only so many characters of a text are read."""
@@ -73,6 +74,15 @@ def read_request(text: str) -> Request:
     words = _WORD.findall(read.lower())
     tells = sum(word in spoken.function_words for word in words) >= LEAST_STATEMENT
     return Request.SURE if tells else Request.NONE
+
+
+def asked_to_forget(text: str) -> str | None:
+    """What a text asks to forget or to erase, in its words; None when it asks for no such thing."""
+    read = text[:MOST_READ].translate(_APOSTROPHE).lower()
+    for patterns in asking_patterns(read):
+        if found := patterns["forget"].search(read):
+            return next(group for group in found.groups() if group).strip()
+    return None
 
 
 def asks(text: str) -> bool:

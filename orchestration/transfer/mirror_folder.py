@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
@@ -33,6 +34,7 @@ _BESIDE: Final = (".git", ".obsidian")
 """What may lie in a directory before it becomes a mirror."""
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DRAFT: Final = ".draft-"
+_REPLACING: Final = re.compile(r"\.(.+)\.(?:new|old)-[0-9a-f]{32}")
 _DEEPEST: Final = 4
 _LINKS: Final = (errno.ELOOP, errno.EMLINK)
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
@@ -313,3 +315,11 @@ def finish_replacing(root: Folder, name: str) -> None:
             foreign = [each for each in former.names() if each not in _OURS and not each.startswith("@")]
             former.move_to(place, sorted(foreign))
         root.remove_tree(old)
+
+
+def finish_all(root: Folder) -> set[str]:
+    """Finish what interrupted writers left of any mirror. Returns the names of all folders that can be mirrors."""
+    for entry in list(root.names()):
+        if match := _REPLACING.fullmatch(entry):
+            finish_replacing(root, match[1])
+    return {name for name in root.names() if not name.startswith(".") and root.is_folder(name)}

@@ -298,35 +298,38 @@ class _Update:
         self._folder.remove(JOURNAL)
 
 
-async def erase_from_mirror(of: MirrorOf, deps: Deps, directory: Path, now: Instant) -> None:
+async def erase_from_mirror(of: MirrorOf | None, deps: Deps, directory: Path, now: Instant) -> None:
     """Take out of a mirror what the store no longer holds, also from files that somebody edited.
 
-    Raises InvalidRequest when the mirror cannot be written, MirrorBusy when another process writes to it for half
-    a minute: it then still holds what was erased.
+    With None, or for a graph that is gone: remove the mirrors of all graphs that do not exist, with all that is in
+    them. Raises InvalidRequest when a mirror cannot be written, MirrorBusy when another process writes to it for
+    half a minute: it then still holds what was erased.
     """
     give_up = time.monotonic() + WRITER_S
     while True:
         try:
             try:
-                snapshot = await take_snapshot(of, deps, now)
+                snapshot = None if of is None else await take_snapshot(of, deps, now)
             except NotFound:
-                return await asyncio.to_thread(_remove_folder, directory, of.folder)
-            await update_mirror(snapshot, directory, erased=True)
-            return None
+                snapshot = None
+            if snapshot is not None:
+                await update_mirror(snapshot, directory, erased=True)
+                return
+            await asyncio.to_thread(_remove_strays, directory, frozenset(await deps.graphs.existing()))
+            return
         except MirrorBusy:
             if time.monotonic() > give_up:
                 raise
             await asyncio.sleep(WRITER_POLL_S)
 
 
-def _remove_folder(directory: Path, name: str) -> None:
-    """Remove a citizen's mirror with all that is in it."""
+def _remove_strays(directory: Path, graphs: frozenset[str]) -> None:
     with suppress(NotFound), mirror_folder.open_root(directory) as root:
-        mirror_folder.finish_replacing(root, name)
-        if name in set(root.names()):
+        for name in mirror_folder.finish_all(root):
             with root.open(name) as folder:
-                read_marker(folder)
-            root.remove_tree(name)
+                is_stray = folder.read(MARKER) is not None and read_marker(folder).of.graph not in graphs
+            if is_stray:
+                root.remove_tree(name)
 
 
 async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:

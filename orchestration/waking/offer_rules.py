@@ -8,6 +8,7 @@ from itertools import groupby
 from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
+from schemas.base import without_nulls
 from schemas.memory import GraphKey, ResolutionState, collective_of, graph_fields, level_of
 from schemas.upkeep.offers import Offer, OfferKind
 from substrate.store.offers import OfferedLink
@@ -36,6 +37,23 @@ def find_offers(links: Iterable[OfferedLink], whose: Whose) -> list[FoundOffer]:
     """At most one offer for each memory, in the order of the links; those of one memory stand together."""
     found = (_offer_of(list(group), whose) for _, group in groupby(links, key=lambda link: link.id))
     return [offer for offer in found if offer is not None]
+
+
+def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose) -> FoundOffer:
+    """The offer to erase what tells of something that somebody asked to forget: `told`, at least one memory."""
+    about = (str(whose.key), whose.citizen_id or "", "erase", request_id)
+    fields = graph_fields(whose.key)
+    command = {"command": "erase", **fields, "citizen_id": whose.citizen_id, "id": told[0], "also": list(told[1:])}
+    offer = Offer(
+        id=blake2b("\n".join(about).encode(), digest_size=8).hexdigest(),
+        kind="erase",
+        **fields,
+        memory_id=request_id,
+        name=shorten(what, NAME_LENGTH, placeholder="…"),
+        reason=f"somebody asked to forget it; this would erase {', '.join(told)} for good",
+        command=without_nulls(command),
+    )
+    return FoundOffer(offer, told[0])
 
 
 def _offer_of(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:

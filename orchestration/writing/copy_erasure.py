@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from itertools import batched
 from pathlib import Path
 from typing import Final, NamedTuple
-from uuid import uuid4
 
 from orchestration.dependencies import Deps
 from orchestration.writing import authorship, erasure
@@ -20,17 +21,20 @@ from schemas.commands import (
     ErasureReport,
     Writer,
 )
-from schemas.commands.erasure import ErasedCopy
-from schemas.errors import NotFound
+from schemas.commands.erasure import MOST_ALSO, ErasedCopy
 from schemas.memory import GraphKey, Level, graph_fields, level_of
-from schemas.temporal import Instant, to_datetime
+from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure as store
-from substrate.store import sharing
+from substrate.store import made_tags, sharing
+from substrate.store.unfinished_erasures import ErasureTarget
+from substrate.text import query_words, word_language
 
+LEAST_NUMBER: Final = 3
+"""A shorter number stands in texts that have nothing to do with each other."""
 MOST_NAMED: Final = 1_000
 """At most so many copies are named in a report; more are counted."""
 
@@ -45,33 +49,44 @@ class FoundCopy(NamedTuple):
 async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
     """Erase as `erasure.erase` does, which says what is raised; the report names the copies that others can see.
 
-    With `with_copies` the copies go first: an interrupted call is finished by sending it again. A copy that
-    another citizen has written to stays.
+    `with_copies` takes along those that are the eraser's own; a copy that another citizen has written to stays.
     """
     if isinstance(command, EraseCollective):
         return await erasure.erase(command, deps, now, directory)
-    if isinstance(command, EraseMemory | EraseEpisode) and command.with_copies:
-        await erasure.check_authors(command, deps)
+    repeats: list[str] = []
+    if isinstance(command, EraseMemory):
+        graph = deps.graph(graph_name(command.graph_key, command.citizen_id))
+        with suppress(GraphMissing):
+            repeats = await find_repeats([command.id, *command.also], graph)
     found = [copy async for copy in _copies_of(command, deps)]
-    erased = await _erase_copies(found, _eraser(command), deps, now) if command.with_copies else set()
-    try:
-        report = await erasure.erase(command, deps, now, directory)
-    except NotFound:
-        if not erased or not isinstance(command, EraseMemory):
-            raise
-        report = ErasureReport(
-            command_id=command.command_id or uuid4().hex,
-            erased="memory",
-            erased_at=to_datetime(now),
-            level=command.level,
-            collective=command.collective,
-            log_rewritten=True,
-            notes=("the original was erased before; its copies are erased now",),
-        )
-    named = [
-        ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in erased) for copy in found[:MOST_NAMED]
-    ]
-    return report.model_copy(update={"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED)})
+    own = await _own_copies(found, _eraser(command), deps) if command.with_copies else set()
+    beside = [ErasureTarget("memory", graph_name(copy.key, None), copy.id) for copy in found if copy in own]
+    if isinstance(command, EraseMemory) and command.dry_run:
+        report = await erasure.describe(command, deps, now)
+    else:
+        report = await erasure.erase(command, deps, now, directory, beside=beside)
+    named = [ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in own) for copy in found[:MOST_NAMED]]
+    said = {"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED), "repeats": tuple(repeats)}
+    return report.model_copy(update=said)
+
+
+async def find_repeats(ids: Sequence[str], graph: Graph) -> list[str]:
+    """Other memories that tell what these tell, at most `MOST_ALSO`, those with the most of their words first.
+
+    A memory does so when it holds a rare number of their texts, or half of the rare words. A word is rare when
+    fewer than `MOST_HOLDERS` memories hold it.
+    """
+    told = ""
+    for name, text, _ in await made_tags.read_told(graph, ids):
+        told += f" {name}. {text or ''}"
+    holders = await store.read_holders(graph, query_words(told, word_language(told)))
+    rare = {word: held for word, held in holders.items() if len(held) < store.MOST_HOLDERS}
+    shared: Counter[str] = Counter()
+    for word, held in rare.items():
+        is_number = len(word) >= LEAST_NUMBER and any(map(str.isdigit, word))
+        for memory_id in held.difference(ids):
+            shared[memory_id] += len(rare) if is_number else 1
+    return [memory_id for memory_id, count in shared.most_common(MOST_ALSO) if 2 * count >= len(rare)]
 
 
 def _eraser(command: EraseMemory | EraseEpisode | EraseCitizen) -> Writer:
@@ -105,7 +120,7 @@ async def _erased_ids(
 ) -> AsyncIterator[Sequence[str]]:
     """The ids of the memories that the command erases, in lists of bounded length."""
     if isinstance(command, EraseMemory):
-        yield [command.id]
+        yield [command.id, *command.also]
         return
     episode = command.episode_id if isinstance(command, EraseEpisode) else None
     try:
@@ -124,17 +139,11 @@ async def _copies_in(key: GraphKey, origin: str, ids: Sequence[str], deps: Deps)
     return found
 
 
-async def _erase_copies(found: Sequence[FoundCopy], eraser: Writer, deps: Deps, now: Instant) -> set[FoundCopy]:
-    """Erase those of the copies that are the eraser's own. Returns them."""
-    erased: set[FoundCopy] = set()
-    for key in dict.fromkeys(copy.key for copy in found):
-        graph = deps.graph(graph_name(key, None))
-        own = [
-            copy
-            for copy in found
-            if copy.key == key
-            and authorship.may_erase_as(eraser, await store.authors(graph, copy.id), level_of(key))
-        ]
-        await erasure.erase_memories([copy.id for copy in own], graph, deps, now)
-        erased.update(own)
-    return erased
+async def _own_copies(found: Sequence[FoundCopy], eraser: Writer, deps: Deps) -> set[FoundCopy]:
+    """Those of the copies that the eraser may erase."""
+    own: set[FoundCopy] = set()
+    for copy in found:
+        authors = await store.authors(deps.graph(graph_name(copy.key, None)), copy.id)
+        if authorship.may_erase_as(eraser, authors, level_of(copy.key)):
+            own.add(copy)
+    return own

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import batched
 from pathlib import Path
@@ -13,8 +13,8 @@ from uuid import uuid4
 import orjson
 
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
-from orchestration.dependencies import AfterErasure, Deps
-from orchestration.identifiers import identifier
+from orchestration.dependencies import Deps
+from orchestration.identifiers import ingestion_id
 from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
 from schemas.collectives import owner_of
@@ -28,10 +28,10 @@ from substrate.engine import append_log
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
-from substrate.store import erasure, made_tags, unfinished_erasures
+from substrate.store import erasure, kept, made_tags, unfinished_erasures
 from substrate.store.erasure import ErasureMark
 from substrate.store.stream_notes import stamp_erased
-from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget
+from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind
 
 PRESUMED_RUNNING_US: Final = 600 * 1_000_000
 """An erasure on a server counts as still running for ten minutes; after that another process may finish it."""
@@ -39,64 +39,72 @@ SERVER_NOTE: Final = (
     "the erased data may still be in snapshots, replicas and backups of the server: "
     "write a new snapshot and remove old ones"
 )
+COPIES_ALONE: Final = "the original was erased before; its copies are erased now"
 FINISHED_LATE: Final = "an earlier attempt was interrupted; it has been finished since"
 
 
 class ErasedStore(NamedTuple):
     """The store from which something is erased: `directory` is that of the embedded engine, None for a server.
 
-    `erased` takes what was removed out of the mirrors beside the store.
+    `deps`: what else holds copies in this process and beside the store; None where only the store is open.
     """
 
     connection: Connection
     directory: Path | None
-    erased: AfterErasure | None = None
+    deps: Deps | None = None
 
 
-async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
-    """Remove the memory, episode, citizen or collective from the store, then rewrite the log.
+async def erase(
+    command: Erase, deps: Deps, now: Instant, directory: Path | None, *, beside: Sequence[ErasureTarget] = ()
+) -> ErasureReport:
+    """Remove the memory, episode, citizen or collective from the store, and from each of `PLACES`.
 
-    A note of the erasure is stored first. If the erasure is interrupted, the next process that opens the store
-    finishes it; so does the same erasure sent again, under any command id. `directory` is that of the embedded
-    engine, None for a server. Raises NotFound when there is nothing to erase, Conflict when the command id was
-    used for another erasure, NotAuthor for what another wrote in N2 or N3, Unavailable when the engine does not
-    answer or cannot rewrite its log, and InvalidRequest when a mirror cannot be rewritten; what was removed before
-    the failure stays removed.
+    What the command names in `also`, and what is given `beside`, goes with it. A note of all is stored first. If
+    the erasure is interrupted, the next process that opens the store finishes it; so does the same erasure sent
+    again, under any command id. `directory` is that of the embedded engine, None for a server. Raises NotFound
+    when there is nothing to erase, Conflict when the command id was used for another erasure, NotAuthor for what
+    another wrote in N2 or N3, Unavailable when the engine does not answer or cannot rewrite its log, and
+    InvalidRequest when a mirror cannot be rewritten; what was removed before the failure stays removed.
     """
     if isinstance(command, EraseMemory | EraseEpisode):
         await check_authors(command, deps)
     command_id = command.command_id or uuid4().hex
     key = erased_graph(command)
     target = _target(command, graph_name(key, getattr(command, "citizen_id", None)))
+    also = [ErasureTarget("memory", target.graph, each) for each in getattr(command, "also", ())]
     connection = deps.connection
     async with unfinished_erasures.shared_lock(directory):
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
         exists = await _exists(target, connection)
-        notes = _notes_of(target, await unfinished_erasures.read_notes(connection))
+        notes = _notes_of((target, *also, *beside), await unfinished_erasures.read_notes(connection))
         is_unknown = not (exists or own_mark or notes)
         late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
-        _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
+        if not (beside and is_unknown):
+            _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
+        for each in also if exists and not (own_mark or notes) else ():
+            if not await _exists(each, connection):
+                raise NotFound(f"there is no memory {each.id} in {key}, which `also` names")
         mark = own_mark or late_mark or ErasureMark(now)
-        is_done = mark.log_rewritten is not None and not notes
+        is_done = mark.log_rewritten is not None and not notes and not beside
         report = _report(target, key, mark, command_id=command_id, is_done=is_done)
-        server_notes = () if directory is not None else (SERVER_NOTE,)
-        report = report.model_copy(update={"notes": (*([FINISHED_LATE] if late_mark else []), *server_notes)})
+        said = [FINISHED_LATE] if late_mark else [COPIES_ALONE] if beside and is_unknown else []
+        report = report.model_copy(update={"notes": (*said, *(() if directory is not None else (SERVER_NOTE,)))})
         if is_done:
             return report
-        name = erasure.mark_name(target.graph, command_id)
-        notes[name] = ErasureNote(mark.at, target.digest(), target)
-        await unfinished_erasures.begin(connection, name, notes[name])
-        store = ErasedStore(connection, directory, deps.erased)
-        if target.kind != "citizen" and exists:
-            await stamp_erased(Graph(connection, target.graph), mark.at)
-        removed = await _remove(target, store, notes)
-        rewritten = await _rewrite_log(store)
-        if target.kind in ("citizen", "collective"):
-            deps.graphs.forget(target.graph)
-            deps.notes.take(target.graph)
-        await _rewrite_mirrors(store, [target.graph])
-        await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
-    return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
+        new = _notes((*also, *beside), mark.at, deps)
+        new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
+        await unfinished_erasures.begin(connection, new)
+        removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
+    return report.model_copy(update={"removed": Removed(**removed[target.graph]), "log_rewritten": rewritten})
+
+
+async def describe(command: EraseMemory, deps: Deps, now: Instant) -> ErasureReport:
+    """The report of an erasure that is only tried. Raises NotFound and NotAuthor as `erase` does."""
+    await check_authors(command, deps)
+    target = _target(command, graph_name(command.graph_key, command.citizen_id))
+    _check(command, exists=await _exists(target, deps.connection), mark=None, is_running=False)
+    report = _report(target, command.graph_key, ErasureMark(now), command_id=command.command_id or uuid4().hex)
+    return report.model_copy(update={"dry_run": True})
 
 
 def erased_graph(command: Erase) -> GraphKey:
@@ -107,38 +115,32 @@ def erased_graph(command: Erase) -> GraphKey:
 
 
 async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Instant) -> int:
-    """Remove some memories of one graph, then rewrite the log and its mirror once. Returns how many were there.
+    """Remove some memories of one graph, then empty `PLACES` once. Returns how many were there.
 
-    Each is noted first, so that an interrupted call is finished when the store is opened again. Raises Unavailable
+    All are noted first, so that an interrupted call is finished when the store is opened again. Raises Unavailable
     and InvalidRequest as `erase` does.
     """
-    connection = deps.connection
     if not ids:
         return 0
     async with unfinished_erasures.shared_lock(deps.directory):
-        notes: dict[str, ErasureNote] = {}
-        for memory_id in ids:
-            target = ErasureTarget("memory", graph.name, memory_id)
-            name = erasure.mark_name(graph.name, uuid4().hex)
-            notes[name] = ErasureNote(now, target.digest(), target)
-            await unfinished_erasures.begin(connection, name, notes[name])
-        try:
-            await stamp_erased(graph, now)
-            removed = await _remove_memories(ids, graph) + await _remove_unused(graph)
-        except GraphMissing:
-            removed = Counter()  # the graph was removed meanwhile
-        connection.forget_kept(graph.name)
-        await erasure.forget_queries(graph)
-        await unfinished_erasures.note_all_removed(connection, notes)
-        store = ErasedStore(connection, deps.directory, deps.erased)
-        rewritten = await _rewrite_log(store)
-        await _rewrite_mirrors(store, [graph.name])
-        await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
-    return removed["memories"]
+        targets = [ErasureTarget("memory", graph.name, memory_id) for memory_id in ids]
+        notes = _notes(targets, now, deps)
+        await unfinished_erasures.begin(deps.connection, notes)
+        removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps))
+    return removed[graph.name]["memories"]
+
+
+def _notes(targets: Iterable[ErasureTarget], at: Instant, deps: Deps) -> dict[str, ErasureNote]:
+    return {erasure.mark_name(each.graph, uuid4().hex): _note(each, at, deps) for each in targets}
+
+
+def _note(target: ErasureTarget, at: Instant, deps: Deps) -> ErasureNote:
+    graph = target.graph if target.kind in ("memory", "episode") else ""
+    return ErasureNote(at, target.digest(), target, graph, None if deps.mirror is None else str(deps.mirror))
 
 
 def _report(
-    target: ErasureTarget, key: GraphKey, mark: ErasureMark, *, command_id: str, is_done: bool
+    target: ErasureTarget, key: GraphKey, mark: ErasureMark, *, command_id: str, is_done: bool = False
 ) -> ErasureReport:
     return ErasureReport(
         command_id=command_id,
@@ -155,19 +157,13 @@ async def finish_broken_off(store: ErasedStore) -> int:
 
     Erasures that another process still runs are not touched. Raises Unavailable as `erase` does.
     """
-    connection, directory, _ = store
+    connection = store.connection
     finished = 0
     if await unfinished_erasures.read_notes(connection):
-        async with unfinished_erasures.exclusive_lock(directory) as is_alone:
+        async with unfinished_erasures.exclusive_lock(store.directory) as is_alone:
             notes = await _abandoned_notes(store) if is_alone else {}
-            for name, note in notes.items():
-                if note.target is not None:
-                    await _remove(note.target, store, {name: note})
             if notes:
-                rewritten = await _rewrite_log(store)
-                targets = [note.target for note in notes.values()]
-                await _rewrite_mirrors(store, [None if target is None else target.graph for target in targets])
-                await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=True)
+                await _carry_out(notes, store, late=True)
             finished = len(notes)
     await append_log.rewrite_after_deletions(connection)
     return finished
@@ -182,8 +178,9 @@ async def _abandoned_notes(store: ErasedStore) -> dict[str, ErasureNote]:
     return {name: note for name, note in notes.items() if note.at < latest}
 
 
-def _notes_of(target: ErasureTarget, notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
-    return {name: note for name, note in notes.items() if note.digest == target.digest()}
+def _notes_of(targets: Iterable[ErasureTarget], notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
+    digests = {target.digest() for target in targets}
+    return {name: note for name, note in notes.items() if note.digest in digests}
 
 
 def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running: bool) -> None:
@@ -209,12 +206,13 @@ async def check_authors(command: EraseMemory | EraseEpisode, deps: Deps) -> None
     """Raises NotAuthor for a shared memory or episode that the sender may not erase."""
     graph = Graph(deps.connection, graph_name(command.graph_key, command.citizen_id))
     target = _target(command, graph.name)
-    if command.level is Level.N1 or not await _exists(target, deps.connection):
-        return
-    authors = await erasure.authors(graph, target.id, of_episode=target.kind == "episode")
-    if not authorship.may_erase_as(command.writer, authors, command.level):
-        other = next((author for author in authors if author != command.writer.author), None)
-        raise NotAuthor(authorship.author_fault(target.id, other, command.writer))
+    for each in (target, *(ErasureTarget("memory", graph.name, one) for one in getattr(command, "also", ()))):
+        if command.level is Level.N1 or not await _exists(each, deps.connection):
+            continue
+        authors = await erasure.authors(graph, each.id, of_episode=each.kind == "episode")
+        if not authorship.may_erase_as(command.writer, authors, command.level):
+            other = next((author for author in authors if author != command.writer.author), None)
+            raise NotAuthor(authorship.author_fault(each.id, other, command.writer))
 
 
 def _target(command: Erase, graph: str) -> ErasureTarget:
@@ -238,50 +236,100 @@ async def _exists(target: ErasureTarget, connection: Connection) -> bool:
     return target.graph in await existing_graphs(connection)
 
 
-async def _remove(target: ErasureTarget, store: ErasedStore, notes: dict[str, ErasureNote]) -> Counter[str]:
-    """Remove the target from its graph and note that it is gone. Returns how many of each kind. Safe to repeat."""
-    graph = Graph(store.connection, target.graph)
+async def _carry_out(
+    notes: dict[str, ErasureNote], store: ErasedStore, *, late: bool = False
+) -> tuple[dict[str, Counter[str]], bool]:
+    """Remove what the notes name, empty all places, and remove the notes. Safe to repeat.
+
+    Returns what was removed from each graph, and whether the server has a log. Without `deps` a note that names a
+    mirror stays, for the next process that can reach it.
+    """
+    groups: dict[tuple[Kind, str], dict[str, ErasureNote]] = {}
+    for name, note in notes.items():
+        if note.target is not None:
+            groups.setdefault((note.target.kind, note.target.graph), {})[name] = note
+    removed: dict[str, Counter[str]] = defaultdict(Counter)
+    for (kind, graph), some in groups.items():
+        removed[graph] += await _remove(kind, Graph(store.connection, graph), some)
+    for empty in PLACES:
+        await empty(store, list(notes.values()))
+    rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
+    for name, note in notes.items():
+        if store.deps is not None or note.mirror is None:
+            await unfinished_erasures.finish(store.connection, {name: note}, log_rewritten=rewritten, late=late)
+    return removed, rewritten
+
+
+async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote]) -> Counter[str]:
+    """Remove the targets of the notes from their graph, and note that they are gone."""
+    ids = [note.target.id for note in notes.values() if note.target is not None]
+    removed: Counter[str] = Counter()
     try:
-        removed = await _remove_from(graph, target, notes)
+        if kind in ("citizen", "collective"):
+            delete = partial(unfinished_erasures.delete_graph, graph, notes)
+            removed += await erasure.erase_graph(graph, delete)
+        else:
+            await erasure.existing_ids(
+                graph, ids
+            )  # a write would make the graph anew; reading raises GraphMissing
+            await stamp_erased(graph, max(note.at for note in notes.values()))
+            for episode_id in ids if kind == "episode" else ():
+                removed += await _remove_episode(episode_id, graph)
+            if kind == "memory":
+                removed += await _remove_memories(ids, graph)
+            removed += await _remove_unused(graph)
     except GraphMissing:
-        removed = Counter()  # the graph was removed meanwhile, and the target with it
-    store.connection.forget_kept(graph.name)
-    await erasure.forget_queries(graph)
-    await unfinished_erasures.note_all_removed(store.connection, notes)
+        pass  # the graph was removed meanwhile, and the targets with it
+    await unfinished_erasures.note_all_removed(graph.connection, notes)
     return removed
 
 
-async def _remove_from(graph: Graph, target: ErasureTarget, notes: dict[str, ErasureNote]) -> Counter[str]:
-    if target.kind == "memory":
-        return await _remove_memories([target.id], graph) + await _remove_unused(graph)
-    if target.kind == "episode":
-        return await _remove_episode(target.id, graph)
-    return await erasure.erase_graph(graph, partial(unfinished_erasures.delete_graph, graph, notes))
+async def _forget_in_process(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
+    """Which graph an interrupted erasure removed is known no more: then nothing of any graph is kept."""
+    for note in notes:
+        store.connection.forget_kept(note.left_in)
+    if store.deps is not None and not all(note.graph for note in notes):
+        store.deps.graphs.forget()
+        existing = await existing_graphs(store.connection)
+        for graph in store.deps.notes.graphs():
+            if graph not in existing:
+                store.deps.notes.take(graph)
 
 
-async def _rewrite_log(store: ErasedStore) -> bool:
-    """Rewrite the log, and remove files of an interrupted backup. False when the server keeps no log."""
-    rewritten = await append_log.rewrite(store.connection)
+async def _forget_queries(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
+    for graph in {note.left_in or "" for note in notes}:
+        await erasure.forget_queries(Graph(store.connection, graph))
+
+
+async def _rewrite_log(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
+    """Rewrite the log, and remove the snapshots of killed backups."""
+    await append_log.rewrite(store.connection)
     if store.directory is not None:
         await append_log.remove_stale_snapshots(store.directory)
-    return rewritten
 
 
-async def _rewrite_mirrors(store: ErasedStore, graphs: Sequence[str | None]) -> None:
-    """Rewrite the mirrors of these graphs. If that fails, the erasure counts as unfinished and is tried again."""
-    if store.erased is not None:
-        for graph in dict.fromkeys(graphs):
-            await store.erased(graph)
+async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
+    """If a mirror cannot be rewritten, the erasure counts as unfinished and is tried again."""
+    if store.deps is None or store.deps.erased is None:
+        return
+    own = set() if store.deps.mirror is None else {store.deps.mirror}
+    for directory in own | {Path(note.mirror) for note in notes if note.mirror is not None}:
+        for graph in {note.left_in for note in notes}:
+            await store.deps.erased(store.deps, graph, directory)
+
+
+PLACES: Final = (_forget_in_process, _forget_queries, _rewrite_log, _rewrite_mirrors)
+"""What empties each place beside the graphs that keeps copies. Log and mirrors come after what they could copy."""
 
 
 async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
     removed: Counter[str] = Counter()
     while ids := await erasure.episode_memories(graph, episode_id):
         removed += await _remove_memories(ids, graph)
-    ingestion = identifier(f"ingest:{episode_id}")
+    ingestion = ingestion_id(episode_id)
     links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
     removed += links + await _remove_memories(lone_ids, graph)
-    removed["receipts"] += await erasure.erase_receipts(graph, [episode_id], [ingestion])
+    removed["receipts"] += await kept.erase_receipts(graph, [episode_id], [ingestion])
     return removed + await _remove_unused(graph)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from schemas.base import CitizenId, Flag, Frozen, Identifier, Request
+from schemas.base import AtMost, CitizenId, Flag, Frozen, Identifier, Request
 from schemas.collectives import CollectiveId
 from schemas.commands.base import Command
 from schemas.memory import Collective, Level
@@ -16,10 +16,20 @@ WITH_COPIES: Final = "Erase the copies too that the citizen shared; else the rep
 WithCopies = Annotated[Flag, Field(description=WITH_COPIES)]
 
 
+MOST_ALSO: Final = 100
+"""So many memories can go with the one that an erasure names."""
+
+
 class EraseMemory(Command):
-    """Remove one memory with all its records, its links in both directions, and everything that points to it."""
+    """Remove one memory with all its records, its links in both directions, and everything that points to it.
+
+    `also`: other memories of the same graph that go with it, such as those that repeat it. `dry_run`: only name
+    these, and the copies.
+    """
 
     id: Identifier
+    dry_run: Flag = False
+    also: Annotated[tuple[Identifier, ...], AtMost(MOST_ALSO)] = ()
     with_copies: WithCopies = False
 
 
@@ -84,7 +94,8 @@ class ErasureReport(Frozen):
 
     `log_rewritten`: no file of the engine holds the removed data any more. `duplicate`: the same command was
     applied before, and nothing was left to remove. `copies`: what was shared of it, the first 1,000, and
-    `further_copies` counts the rest. Backups and exports are not changed.
+    `further_copies` counts the rest. `repeats`: memories with the rare words or numbers of what was named, which
+    stay. After a `dry_run` nothing was removed. Backups and exports are not changed.
     """
 
     command_id: str
@@ -97,4 +108,6 @@ class ErasureReport(Frozen):
     duplicate: bool = False
     copies: tuple[ErasedCopy, ...] = ()
     further_copies: int = 0
+    repeats: tuple[str, ...] = ()
+    dry_run: bool = False
     notes: tuple[str, ...] = ()

@@ -9,16 +9,19 @@ from pydantic import Field
 from schemas.base import Frozen, JsonMap
 from schemas.collectives import GraphRequest
 from schemas.commands.base import WriteReceipt
+from schemas.commands.erasure import ErasureReport
 from schemas.memory import Collective, Level
 
-OfferKind = Literal["resolve", "unblock", "close"]
+OfferKind = Literal["resolve", "unblock", "close", "erase"]
 
 
 class Offer(Frozen):
     """Something that could be done. `command` does it when it is sent as it is.
 
     `resolve`: a problem whose solution is known or done. `unblock`: what waits for nothing any more. `close`: a
-    resolved problem that left links of work open. `id` stays the same as long as the offer is about the same.
+    resolved problem that left links of work open. `erase`: what somebody asked to forget; `memory_id` is what
+    asks, and the command names what goes for good when the offer is taken by its id. `id` stays the same as long
+    as the offer is about the same.
     """
 
     id: str
@@ -51,8 +54,9 @@ class OfferReply(GraphRequest):
 
 
 class OfferOutcome(Frozen):
-    """What became of an offer; `receipt` is that of its command, if it was taken up."""
+    """What became of an offer; `receipt` or `erased` is that of its command, if it was taken up."""
 
     offer: Offer
     answer: Literal["take", "decline"]
     receipt: WriteReceipt | None = None
+    erased: ErasureReport | None = None

@@ -6,49 +6,54 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from hashlib import blake2b
 from itertools import batched
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
+from schemas.temporal import END_OF_TIME
 from substrate.connection.errors import GraphMissing
-from substrate.connection.pool import Connection, Row
-from substrate.cypher.fragments import SHIFT, tells
-from substrate.cypher.query import TRACE_LABELS, Query
+from substrate.connection.pool import Connection
+from substrate.cypher.fragments import ALONE, SHIFT, each_alone, tells
+from substrate.cypher.query import Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
-from substrate.store import contexts, states
-from substrate.store.archive import STATE_LABELS, count_stored
+from substrate.store.archive import count_stored
 from substrate.store.consolidation import find_made_of
-from substrate.store.feedback import take_back_naming
 from substrate.store.import_drafts import draft_names
-from substrate.store.naming import MADE_OF_DEEDS
-from substrate.store.passages import erase_passages
-from substrate.store.predictions import forget_predictions_naming
-from substrate.store.revaluation import forget_stamps
-from substrate.store.rules import forget_checks
+from substrate.store.kept import (
+    KEPT,
+    LINKS_AT_ONCE,
+    THOSE,
+    erase_beside,
+    erase_links,
+    erase_receipts,
+    forget_kept,
+    write_one_row,
+)
+from substrate.store.newest import NEWEST
 from substrate.store.runs import erase_changes
 from substrate.store.sharing import CONTESTS, STATEMENT, STATEMENT_ID
-from substrate.store.stream_notes import forget_moments
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
 """Each record has two indexed vectors; removing them takes some milliseconds."""
-LINKS_AT_ONCE: Final = 500
 ROWS_A_PAGE: Final = 200
+MOST_HOLDERS: Final = 30
+"""A word that so many memories hold tells nothing of one."""
+BEGINNING: Final = 300
+"""So many characters of a text are read for what it asks to forget."""
 PAST_RECORDS_A_PAGE: Final = 10_000
 MARKS: Final = "substrate:erasures"
 """A Redis hash: digest of graph and command id -> mark. It reveals neither what was erased nor whose it was."""
 
-_THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "
-
-PRESENT: Final = Query("erase_present", f"{_THOSE} RETURN n.id")
+PRESENT: Final = Query("erase_present", f"{THOSE} RETURN n.id")
 
 _AUTHORS: Final = (
     "OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WITH n, collect(p) AS past "
     "UNWIND ([n] + past) AS record RETURN DISTINCT record.author"
 )
-AUTHORS: Final = Query("erase_authors", f"{_THOSE} {_AUTHORS}")
+AUTHORS: Final = Query("erase_authors", f"{THOSE} {_AUTHORS}")
 AUTHORS_OF_EPISODE: Final = Query(
     "erase_authors_of_episode", f"MATCH (n:ConsciousnessNode) WHERE n.episode_id IN $ids WITH n {_AUTHORS}"
 )
@@ -63,37 +68,21 @@ LINK_AUTHORS_OF_EPISODE: Final = Query(
 
 LINKS_OF: Final = Query(
     "erase_links_of",
-    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
+    f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
 """Ids of the next links: their receipts are erased before the links."""
 
-DEEDS_OF: Final = Query(
-    "erase_deeds_of",
-    f"{_THOSE} MATCH (n)-[:LINK|PAST_LINK]->(a:ConsciousnessNode) WHERE a.name_key IS NOT NULL WITH DISTINCT a "
-    "MATCH (a)-[e:LINK|PAST_LINK]-() WHERE e.episode_id IN $ids AND e.formation_trigger = $trigger "
-    "WITH a, e LIMIT $rows RETURN DISTINCT e.id, a.id",
-)
-"""Ids of the next links between names that the memories alone tell of, each with one of its ends."""
-
 STATEMENTS_ON: Final = Query(
     "erase_statements_on",
-    f"{_THOSE} MATCH (n)<-[e:LINK|PAST_LINK]-(s:ConsciousnessNode) WHERE e.relation_type = '{CONTESTS}' "
+    f"{THOSE} MATCH (n)<-[e:LINK|PAST_LINK]-(s:ConsciousnessNode) WHERE e.relation_type = '{CONTESTS}' "
     f"AND s.node_type = '{STATEMENT}' AND s.id STARTS WITH '{STATEMENT_ID}' "
     "WITH DISTINCT s LIMIT $rows RETURN s.id",
 )
 """The next statements by which somebody contests or contested one of the memories."""
 
-ERASE_LINKS: Final = Query(
-    "erase_links",
-    f"{SHIFT} {_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WHERE e.id IN $links WITH DISTINCT e "
-    "WITH collect(e) AS gone WITH gone, size([e IN gone WHERE type(e) = 'LINK']) AS open "
-    "FOREACH (e IN gone | DELETE e) RETURN open, size(gone) - open",
-)
-"""Rows: open links, past links."""
-
 ERASE_RECORDS: Final = Query(
     "erase_records",
-    f"{SHIFT} {_THOSE} MATCH (n)-[:HAD]->(p:PastVersion) WITH p LIMIT $rows "
+    f"{SHIFT} {THOSE} MATCH (n)-[:HAD]->(p:PastVersion) WITH p LIMIT $rows "
     "OPTIONAL MATCH (p)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
     "WITH collect(DISTINCT p) AS records, collect(DISTINCT t) AS traces "
     "FOREACH (p IN records | DELETE p) FOREACH (t IN traces | DELETE t) RETURN size(records), size(traces)",
@@ -102,7 +91,7 @@ ERASE_RECORDS: Final = Query(
 
 ERASE_MEMORIES: Final = Query(
     "erase_memories",
-    f"{SHIFT} {_THOSE} WHERE outdegree(n, 'HAD') = 0 OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
+    f"{SHIFT} {THOSE} WHERE outdegree(n, 'HAD') = 0 OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
     "WITH collect(DISTINCT n) AS memories, collect(DISTINCT t) AS traces "
     "OPTIONAL MATCH (q:Passage) WHERE q.memory_id IN $ids "
     "OPTIONAL MATCH (q)-[:HAS_TRACE|HAS_OTHER_TRACE]->(qt) "
@@ -113,15 +102,6 @@ ERASE_MEMORIES: Final = Query(
 )
 """Deletes memories without past records, with their traces and remaining relationships, and the passages that were
 stored while the others were deleted. Rows: memories, traces, passages."""
-
-ERASE_RECEIPTS: Final = Query(
-    "erase_receipts",
-    "MATCH (c:Receipt) WHERE c.id IN $ids OR c.command_id IN $commands "
-    "WITH collect(c) AS gone FOREACH (c IN gone | DELETE c) WITH size(gone) AS gone "
-    "OPTIONAL MATCH (t:Receipt) WHERE t.told_of IS NOT NULL AND any(id IN t.told_of WHERE id IN $ids) "
-    "WITH gone, collect(t) AS naming FOREACH (t IN naming | SET t.told = null, t.told_of = null) RETURN gone",
-)
-"""Deletes receipts, and from others what they told of these memories and links."""
 
 BARE_TAGS: Final = Query("erase_bare", "MATCH (g:Tag) WHERE indegree(g, ['TAGGED', 'MADE_TAG']) = 0 RETURN g.name")
 
@@ -154,7 +134,7 @@ REST_OF_EPISODE: Final = Query(
 
 LINKS_OF_EPISODE: Final = Query(
     "erase_links_of_episode",
-    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.episode_id = $episode "
+    f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.episode_id = $episode "
     "WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
 
@@ -166,6 +146,25 @@ NAMES_OF_NOTHING: Final = Query(
     "AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0",
 )
 """Rows: internal id, id, and whether it was only made of a name that no text has any more."""
+
+
+def _holding(label: str) -> Query:
+    found = (
+        f"CALL {{ WITH word CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
+        f"WITH node LIMIT {MOST_HOLDERS} RETURN collect(DISTINCT node.id) AS held }} RETURN word, held"
+    )
+    return Query(f"erase_holding_{label.lower()}", each_alone("words", "word", found))
+
+
+HOLDING: Final = (_holding("ConsciousnessNode"), _holding("PastVersion"))
+"""Rows: a word, and the ids of memories that hold it, now or in a past record."""
+
+NEWEST_TEXTS: Final = Query(
+    "erase_newest_texts",
+    f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
+    "MATCH (n:ConsciousnessNode) WHERE id(n) >= first AND n.expired_at = $open WITH n "
+    "ORDER BY id(n) DESC LIMIT $rows RETURN n.id, left(coalesce(n.description, n.name), $characters)",
+)
 
 
 class ErasureMark(NamedTuple):
@@ -204,6 +203,22 @@ async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
 
 
+async def read_holders(graph: Graph, words: Sequence[str]) -> dict[str, set[str]]:
+    """The memories that hold each word, now or before; of a word that `MOST_HOLDERS` hold, not all."""
+    holders: dict[str, set[str]] = {word: set() for word in words}
+    for some in batched(words, ALONE):
+        for query in HOLDING:
+            for word, held in await graph.read_typed(query, words=list(some)):
+                holders[word].update(held)
+    return holders
+
+
+async def read_newest_texts(graph: Graph) -> list[tuple[str, str]]:
+    """The ids and the beginnings of the texts that were stored last, the newest first."""
+    values = {"open": END_OF_TIME, "rows": ROWS_A_PAGE, "characters": BEGINNING}
+    return [(memory_id, text) for memory_id, text in await graph.read(NEWEST_TEXTS, **values)]
+
+
 async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
     """Return the authors of all records of a memory or an episode, past ones too; None for those without one.
 
@@ -235,9 +250,12 @@ async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
             removed["receipts"] += await erase_receipts(graph, links, [])
             await erase_changes(graph, links)
             removed += await _erase_contents(graph, statements) + Counter(links=len(links))
+            removed += await forget_kept(graph, statements)
     for group in batched([*await _find_generalisations(graph, ids), *ids], MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
             removed += await _erase_group(graph, existing)
+        # Once more: what was told while they were still there, and what an interrupted erasure left.
+        removed += await forget_kept(graph, list(group))
     return removed
 
 
@@ -252,9 +270,9 @@ async def _find_generalisations(graph: Graph, ids: Sequence[str]) -> list[str]:
 
 
 async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
-    removed = await _erase_beside(graph, ids)
+    removed = await erase_beside(graph, ids)
     while links := [row[0] for row in await graph.read(LINKS_OF, ids=ids, rows=LINKS_AT_ONCE)]:
-        removed += await _erase_links(graph, ids, links)
+        removed += await erase_links(graph, ids, links)
     return removed + await _erase_contents(graph, ids)
 
 
@@ -262,53 +280,12 @@ async def _erase_contents(graph: Graph, ids: list[str]) -> Counter[str]:
     """Erase the memories with their records and what is kept of them, and the links that they still have."""
     removed: Counter[str] = Counter()
     await likeness.remove(graph.connection, graph.name, ids)
-    while (row := await _write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
+    while (row := await write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
         removed += Counter(records=row[0], traces=row[1])
-    removed["receipts"] += await erase_receipts(graph, ids, [])
-    await erase_changes(graph, ids)
-    removed["feedback"] += await take_back_naming(graph, ids)
-    await states.forget_shown(graph, ids)
-    await forget_checks(graph, ids)
-    removed += Counter((await erase_passages(graph, ids))._asdict())
-    row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
+    removed += await forget_kept(graph, ids)
+    row = await write_one_row(graph, ERASE_MEMORIES, ids=ids)
     await likeness.remove(graph.connection, graph.name, ids)
-    # Once more: what was told while the memories were still there.
-    removed["feedback"] += await take_back_naming(graph, ids)
-    removed += await _erase_beside(graph, ids)
-    await states.forget_shown(graph, ids)
-    await forget_stamps(graph, ids)
-    await forget_moments(graph, ids)
     return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
-
-
-async def _erase_beside(graph: Graph, ids: list[str]) -> Counter[str]:
-    """Erase the edges of those memories that are contexts, their notes, the deeds that the memories tell, and the
-    predictions that name a memory.
-
-    The notes go after the edges, so that a repeated erasure finds what is left of them.
-    """
-    removed: Counter[str] = Counter()
-    for note in await contexts.read_notes(graph, ids):
-        removed += await _erase_links(graph, list(note.ends), list(note.edges))
-    while deeds := await graph.read(DEEDS_OF, ids=ids, trigger=MADE_OF_DEEDS, rows=LINKS_AT_ONCE):
-        links, ends = map(list, zip(*deeds, strict=True))
-        removed += await _erase_links(graph, ends, links)
-    removed["context_notes"] += await contexts.forget_notes(graph, ids)
-    removed["predictions"] += await forget_predictions_naming(graph, ids)
-    return removed
-
-
-async def _erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
-    """Erase links of memories, their receipts first: a repeated erasure would not find the ids of the links."""
-    receipts = await erase_receipts(graph, links, [])
-    await erase_changes(graph, links)
-    row = await _write_one_row(graph, ERASE_LINKS, ids=ids, links=links)
-    return Counter(links=row[0], past_links=row[1], receipts=receipts)
-
-
-async def erase_receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str]) -> int:
-    """Erase the receipts of commands on these memories or links, and of these commands; returns how many."""
-    return int((await _write_one_row(graph, ERASE_RECEIPTS, ids=list(ids), commands=list(commands)))[0])
 
 
 async def unused_tags(graph: Graph) -> set[str]:
@@ -334,7 +311,7 @@ async def past_labels(graph: Graph) -> AsyncIterator[StoredLabels]:
 
 async def erase_tags(graph: Graph, names: Collection[str]) -> int:
     """Erase the tags that no memory has; returns how many."""
-    return int((await _write_one_row(graph, ERASE_BARE_TAGS, names=sorted(names)))[0])
+    return int((await write_one_row(graph, ERASE_BARE_TAGS, names=sorted(names)))[0])
 
 
 async def episode_memories(graph: Graph, episode_id: str) -> list[str]:
@@ -359,7 +336,7 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
         linked = [row[1] for row in page if row[2]]
         values = {"ids": linked, "episode": episode_id, "rows": LINKS_AT_ONCE}
         while links := [row[0] for row in await graph.read(LINKS_OF_EPISODE, **values)]:
-            removed += await _erase_links(graph, linked, links)
+            removed += await erase_links(graph, linked, links)
     return removed, orphans
 
 
@@ -385,20 +362,11 @@ async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Co
     except GraphMissing:
         return Counter()
     await delete()
-    return Counter(
-        memories=labels.get("ConsciousnessNode", 0),
-        records=labels.get("PastVersion", 0),
-        traces=sum(labels.get(label, 0) for label in TRACE_LABELS),
-        passages=labels.get("Passage", 0),
-        links=types.get("LINK", 0),
-        past_links=types.get("PAST_LINK", 0),
-        tags=labels.get("Tag", 0),
-        receipts=labels.get("Receipt", 0),
-        states=sum(labels.get(label, 0) for label in STATE_LABELS),
-        feedback=labels.get("Feedback", 0),
-        predictions=labels.get("Prediction", 0),
-        context_notes=labels.get("ContextNote", 0),
-    )
+    removed = Counter(links=types.get("LINK", 0), past_links=types.get("PAST_LINK", 0))
+    for kept in KEPT:
+        if kept.counted:
+            removed[kept.counted] += labels.get(kept.label, 0)
+    return removed
 
 
 async def forget_queries(graph: Graph) -> None:
@@ -409,8 +377,3 @@ async def forget_queries(graph: Graph) -> None:
         await graph.connection.command("GRAPH.SLOWLOG", graph.name, "RESET")
     except GraphMissing:
         return
-
-
-async def _write_one_row(graph: Graph, query: Query, **values: Any) -> Row:
-    [row] = await graph.write(query, **values)
-    return row

@@ -46,11 +46,22 @@ class ErasureTarget(NamedTuple):
 
 
 class ErasureNote(NamedTuple):
-    """An erasure that began `at`. `target` is None once it is removed from the graph; files may still hold it."""
+    """An erasure that began `at`. `target` is None once it is removed from the graph; files may still hold it.
+
+    `graph`: that of a memory or an episode, empty for a whole graph. `mirror`: the directory in which the process
+    that began it keeps mirrors.
+    """
 
     at: int
     digest: str
     target: ErasureTarget | None
+    graph: str = ""
+    mirror: str | None = None
+
+    @property
+    def left_in(self) -> str | None:
+        """The graph of which copies may be left; None for one that is gone and whose name is known no more."""
+        return self.target.graph if self.target else self.graph or None
 
 
 async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
@@ -61,8 +72,8 @@ async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
 
 def parse_note(text: str) -> ErasureNote:
     fields = orjson.loads(text)
-    target = fields["target"]
-    return ErasureNote(fields["at"], fields["digest"], None if target is None else ErasureTarget(*target))
+    target = fields.pop("target")
+    return ErasureNote(target=None if target is None else ErasureTarget(*target), **fields)
 
 
 def format_note(note: ErasureNote) -> str:
@@ -71,13 +82,16 @@ def format_note(note: ErasureNote) -> str:
     return orjson.dumps({**note._asdict(), "target": target}).decode()
 
 
-async def begin(connection: Connection, name: str, note: ErasureNote) -> None:
-    """Write the note and the mark of an erasure, before anything is removed. `name` is the mark's name."""
-    await connection.transaction(
-        ("HSET", UNFINISHED, name, format_note(note)),
-        ("HSET", MARKS, name, format_mark(ErasureMark(note.at))),
-        ("HDEL", MARKS, note.digest),
-    )
+async def begin(connection: Connection, notes: Mapping[str, ErasureNote]) -> None:
+    """Write the notes and marks of erasures, all or none, before anything is removed. They have the same names."""
+    writes: list[Command] = []
+    for name, note in notes.items():
+        writes += [
+            ("HSET", UNFINISHED, name, format_note(note)),
+            ("HSET", MARKS, name, format_mark(ErasureMark(note.at))),
+            ("HDEL", MARKS, note.digest),
+        ]
+    await connection.transaction(*writes)
 
 
 async def note_all_removed(connection: Connection, notes: Mapping[str, ErasureNote]) -> None:

@@ -110,3 +110,13 @@ def test_messages_are_heard_one_by_one_and_the_wrong_ones_are_told(wordless: Ser
     assert "is no time" in report["messages"][0]["reason"]
     shown = wordless.http.get(f"/v1/memories/N1/{report['messages'][1]['id']}", params={"citizen_id": citizen})
     assert shown.json()["name"] == "User: Fine."
+
+
+def test_an_erasure_ends_what_is_being_stored_and_forgets_its_progress(wordless: Service, citizen: str) -> None:
+    wordless.remember(citizen, id="first", name="First")
+    body = conversation(citizen, 4_000, episode_id="talk of the town")
+    address = wordless.http.post("/v1/episodes", json=body, headers=UNAWAITED).headers["location"]
+    assert wordless.http.get(address).json()["status"] == "running"
+    assert wordless.http.delete(f"/v1/citizens/{citizen}").json()["erased"] == "citizen"
+    assert wordless.http.get(address).status_code == 404
+    assert f"citizen_{citizen}" not in wordless.contents()

@@ -102,3 +102,82 @@ def test_the_command_line_asks_before_it_erases(
     code, said = substrate("erase", "--citizen", "ada", "--yes")
     assert (code, said) == (0, "removed 1 memory, 1 trace, 1 receipt; the log was rewritten\n")
     assert substrate("erase", "--citizen", "ada", "--yes")[0] == 4
+
+
+def chat(service: Service, citizen: str, *texts: str, episode: str = "talk") -> None:
+    """A conversation: the user and the assistant take turns."""
+    messages = [{"role": "assistant" if turn % 2 else "user", "content": text} for turn, text in enumerate(texts)]
+    body = {"citizen_id": citizen, "episode_id": episode, "messages": messages}
+    assert service.http.post("/v1/episodes", json=body).json()["refused"] == 0
+
+
+CODE = "My alarm code is 73914, by the way."
+
+
+def test_what_repeats_an_erased_memory_is_named_and_goes_along_on_request(service: Service, citizen: str) -> None:
+    chat(
+        service,
+        citizen,
+        CODE,
+        "Noted: the alarm code is 73914.",
+        "The dog barked at the alarm clock.",
+        "Poor dog.",
+    )
+    service.remember(citizen, id="summary", name="Chat", description="Ada set her house alarm (73914).")
+    where = "/v1/memories/N1/talk:D1:1/erase"
+    with service.unchanged():
+        tried = service.http.post(where, json={"citizen_id": citizen, "dry_run": True}).json()
+        assert (tried["dry_run"], tried["removed"]["memories"]) == (True, 0)
+        assert sorted(tried["repeats"]) == ["summary", "talk:D1:2"]
+        unknown = {"citizen_id": citizen, "also": ["talk:D1:2", "nobody"]}
+        assert service.http.post(where, json=unknown).status_code == 404
+        missing = {"citizen_id": citizen, "dry_run": True}
+        assert service.http.post("/v1/memories/N1/nobody/erase", json=missing).status_code == 404
+    done = service.http.post(where, json={"citizen_id": citizen, "also": ["talk:D1:2"]}).json()
+    assert (done["removed"]["memories"], done["repeats"]) == (2, ["summary"])
+    left = service.http.get(f"/v1/citizens/{citizen}/export").text
+    assert left.count("73914") == left.count("(73914)") > 0
+
+
+def test_a_wish_to_forget_raises_an_offer_and_erases_nothing_by_itself(service: Service, citizen: str) -> None:
+    chat(
+        service, citizen, "My phone number is 0151 2345678.", "Fine, 0151 2345678 it is.", "I like tea.",
+        "So do I.", "Please forget my phone number.", "I will not forget it by myself.",
+    )  # fmt: skip
+    [offer] = service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen}).json()["offers"]
+    assert (offer["kind"], offer["name"], offer["memory_id"]) == ("erase", "my phone number", "talk:D1:5")
+    assert (offer["command"]["id"], offer["command"]["also"]) == ("talk:D1:1", ["talk:D1:2"])
+    assert "2345678" in service.http.get(f"/v1/citizens/{citizen}/export").text
+    where = f"/v1/upkeep/offers/{offer['id']}"
+    with service.client(service.key(f"citizen:{citizen}:write")) as writer, service.unchanged():
+        answer = writer.post(where, json={"citizen_id": citizen, "answer": "take"})
+        assert answer.status_code == 403
+    taken = service.http.post(where, json={"citizen_id": citizen, "answer": "take"}).json()
+    assert (taken["erased"]["removed"]["memories"], taken["receipt"]) == (2, None)
+    assert "2345678" not in service.http.get(f"/v1/citizens/{citizen}/export").text
+    assert service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen}).json()["offers"] == []
+
+
+def test_a_declined_offer_to_erase_does_not_come_back(service: Service, citizen: str) -> None:
+    chat(service, citizen, CODE, "Noted: the alarm code is 73914.", "Can you delete my alarm code?")
+    [offer] = service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen}).json()["offers"]
+    body = {"citizen_id": citizen, "answer": "decline"}
+    assert service.http.post(f"/v1/upkeep/offers/{offer['id']}", json=body).status_code == 200
+    assert service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen}).json()["offers"] == []
+    assert "73914" in service.http.get(f"/v1/citizens/{citizen}/export").text
+
+
+def test_the_command_line_names_what_repeats_a_memory_before_it_asks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*words: str) -> str:
+        program.app(["--data", str(tmp_path), *words], standalone_mode=False)
+        return capsys.readouterr().out
+
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+    for memory_id, text in (("a", CODE), ("b", "Noted: 73914.")):
+        run("remember", text, "--citizen", "ada", "--id", memory_id)
+    monkeypatch.setattr(typer, "confirm", lambda *_, **__: True)
+    assert "repeats it, and stays: b" in run("erase", "--citizen", "ada", "--memory", "a")
+    run("remember", CODE, "--citizen", "ada", "--id", "c")
+    assert "removed 2 memories" in run("erase", "--citizen", "ada", "--memory", "c", "--memory", "b", "--yes")

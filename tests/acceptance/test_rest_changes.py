@@ -9,6 +9,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from orchestration.identifiers import ingestion_id
 from tests.acceptance.conftest import Service
 
 FELT = {"energy": 0.7, "confidence": 0.9, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
@@ -93,9 +94,9 @@ def test_a_receipt_is_read_again(service: Service, citizen: str) -> None:
 def test_an_episode_has_one_receipt(service: Service, citizen: str) -> None:
     messages = [{"speaker": "Ada", "text": f"turn {number}"} for number in range(60)]
     post(service, citizen, "episodes", episode_id="talk", messages=messages)
-    receipt = get(service, citizen, "receipts/ingest:talk").json()
+    receipt = get(service, citizen, f"receipts/{ingestion_id('talk')}").json()
     assert (receipt["command"], receipt["status"]) == ("ingest", "stored")
-    answer = post(service, citizen, "memories", name="x", command_id="ingest:talk")
+    answer = post(service, citizen, "memories", name="x", command_id=ingestion_id("talk"))
     assert answer.status_code == 409
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.telemetry.logs import command_digest
 from tests.acceptance.conftest import Service, problem_in
 from tests.builders import LINK_METADATA
 
@@ -192,16 +194,20 @@ def test_a_copy_keeps_who_wrote_what(service: Service, citizen: str, tmp_path: P
         assert [at["key_id"] for at in json.loads(told.stdout)] == [id_of(http)] * 2
 
 
-def test_the_audit_log_names_the_key_and_the_commands_that_were_carried_out(tmp_path: Path) -> None:
-    log = tmp_path / "audit.log"
+class Written(Service):
+    """A service whose standard error goes to a file."""
 
-    class Written(Service):
-        before = (
-            f"import sys; sys.stderr = open({str(log)!r}, 'w', buffering=1); "
+    def __init__(self, directory: Path) -> None:
+        self.log = directory / "audit.log"
+        self.before = (
+            f"import sys; sys.stderr = open({str(self.log)!r}, 'w', buffering=1); "
             "from api.telemetry import logs; logs.configure_logging()\n"
         )
+        super().__init__(directory / "store", "none")
 
-    running = Written(tmp_path / "store", "none")
+
+def test_the_audit_log_names_the_key_and_the_commands_that_were_carried_out(tmp_path: Path) -> None:
+    running = Written(tmp_path)
     try:
         with holder(running, "ada") as http:
             tell(http, "ada", "home", command_id="told")
@@ -211,5 +217,33 @@ def test_the_audit_log_names_the_key_and_the_commands_that_were_carried_out(tmp_
             key = id_of(http)
     finally:
         running.stop()
-    told = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
-    assert [one["commands"] for one in told if one.get("key") == key] == [["told"], ["listed"], ["erased"]]
+    told = [json.loads(line) for line in running.log.read_text("utf-8").splitlines()]
+    named = [[command_digest(each)] for each in ("told", "listed", "erased")]
+    assert [one["commands"] for one in told if one.get("key") == key] == named
+
+
+def test_the_name_of_an_erased_conversation_or_file_stays_nowhere(tmp_path: Path) -> None:
+    running = Written(tmp_path)
+    talk, file = "divorce of the mayor", "the-mayors-divorce.md"
+    try:
+        with holder(running, "ada") as http:
+            said = {"speaker": "Ann", "text": "We met at noon."}
+            for name in (talk, "another talk"):
+                body = {"citizen_id": "ada", "episode_id": name, "messages": [said]}
+                assert http.post("/v1/episodes", json=body).json()["refused"] == 0
+            content = base64.b64encode(b"# Notes\n\nWe met at noon.\n").decode()
+            sent = http.post("/v1/files", json={"citizen_id": "ada", "name": file, "content": content})
+            assert sent.status_code == 200, sent.text
+            found = http.get("/v1/memories", params={"citizen_id": "ada"}).json()["memories"]
+            for episode in {each["episode_id"] for each in found} - {None, "another talk"}:
+                gone = http.delete(f"/v1/episodes/{episode}", params={"citizen_id": "ada"})
+                assert gone.status_code == 200, gone.text
+            left = http.get("/v1/citizens/ada/export").text
+    finally:
+        running.stop()
+    kept = [path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    for name in (talk, file, file.removesuffix(".md")):
+        assert name not in running.log.read_text("utf-8")
+        assert name not in left
+        assert not any(name.encode() in each for each in kept)
+    assert "Ann" in left

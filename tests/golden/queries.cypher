@@ -1952,6 +1952,186 @@ WITH a, e
 LIMIT $rows
 RETURN DISTINCT e.id, a.id;
 
+// erase_holding_consciousnessnode
+// :params $words
+UNWIND $words[0..1] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[1..2] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[2..3] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[3..4] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[4..5] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[5..6] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[6..7] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[7..8] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held;
+
+// erase_holding_pastversion
+// :params $words
+UNWIND $words[0..1] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[1..2] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[2..3] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[3..4] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[4..5] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[5..6] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[6..7] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held
+UNION ALL
+UNWIND $words[7..8] AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 30
+  RETURN collect(DISTINCT node.id) AS held
+}
+RETURN word, held;
+
 // erase_in_runs
 // :params $ids
 MATCH (r:UpkeepRun)
@@ -2051,6 +2231,18 @@ LIMIT $rows
 RETURN id(n), n.id,
     NOT (n.unset IS NULL OR NOT n.unset STARTS WITH 'name,' OR coalesce(n.description, '') <> '')
     AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0;
+
+// erase_newest_texts
+// :params $characters, $open, $rows
+CALL db.meta.stats()
+YIELD nodeCount
+WITH nodeCount - 5000 AS first
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= first AND n.expired_at = $open
+WITH n
+ORDER BY id(n) DESC
+LIMIT $rows
+RETURN n.id, left(coalesce(n.description, n.name), $characters);
 
 // erase_of_episode
 // :params $episode, $rows

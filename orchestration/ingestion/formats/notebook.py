@@ -9,7 +9,7 @@ from itertools import chain, count, pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from orchestration.identifiers import identifier
+from orchestration.identifiers import identifier, ingestion_id
 from orchestration.ingestion.episodes import build_link, valid_at_field
 from schemas.commands import Command, Relate, Remember
 from schemas.memory import GraphKey, Level, ResolutionState, Source
@@ -104,7 +104,7 @@ class Notebook:
 
     @property
     def command_id(self) -> str:
-        return identifier(f"ingest:{self.id}")
+        return ingestion_id(self.id)
 
     @property
     def size(self) -> int:
@@ -173,7 +173,7 @@ class Notebook:
 
     def _remember(self, document: Document, **content: Any) -> Remember:
         return Remember(
-            command_id=identifier(f"ingest:{self.id}"),
+            command_id=ingestion_id(self.id),
             citizen_id=self.citizen_id,
             buckets=document.buckets,
             source=Source.INGESTION,

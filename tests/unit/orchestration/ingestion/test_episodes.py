@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.identifiers import identifier, person_id
+from orchestration.identifiers import identifier, ingestion_id, person_id
 from orchestration.ingestion.episodes import Episode, Session, Turn, commands
 from schemas.commands import Relate, Remember
 from schemas.memory import ResolutionState, Source
@@ -118,7 +118,7 @@ def test_a_link_comes_after_both_of_its_ends() -> None:
 def test_an_episode_knows_its_size_and_says_the_same_twice() -> None:
     assert talk().size == len(list(commands(talk()))) == 15
     assert list(commands(talk())) == list(commands(talk()))
-    assert {c.command_id for c in commands(talk())} == {"ingest:talk"}
+    assert {c.command_id for c in commands(talk())} == {ingestion_id("talk")}
 
 
 @pytest.mark.parametrize(

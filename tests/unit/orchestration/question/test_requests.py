@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.question.requests import Request, read_request
+from orchestration.question.requests import Request, asked_to_forget, read_request
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,33 @@ def test_what_was_said_before_is_no_request(text: str) -> None:
 
 def test_a_long_text_is_read_in_part() -> None:
     assert read_request("really " * 100_000 + "explain it") in set(Request)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Please forget my phone number.", "my phone number"),
+        ("That was all. Can you delete my alarm code?", "my alarm code"),
+        ("Bitte vergiss meine Telefonnummer.", "meine telefonnummer"),
+        ("Kannst du bitte meine Adresse löschen?", "meine adresse"),
+        ("S'il te plaît, oublie mon numéro de téléphone.", "mon numéro de téléphone"),
+        ("私の電話番号を忘れてください。", "私の電話番号"),
+        ("请忘记我的电话号码。", "我的电话号码"),
+        ("请把我的电话号码删掉。", "我的电话号码"),
+    ],
+)
+def test_a_wish_to_forget_says_what(text: str, what: str) -> None:
+    assert asked_to_forget(text) == what
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't forget my phone number!", "I forgot my phone number.", "Never forget the milk.", "Forget it.",
+        "Did I forget my keys?", "Vergiss meinen Geburtstag nicht!", "Vergiss nicht, die Milch zu kaufen.",
+        "N'oublie pas mon anniversaire.", "電話番号を忘れないでください。", "鍵を忘れてしまった。",
+        "不要忘记我的生日。", "我忘记了我的钥匙。",
+    ],
+)  # fmt: skip
+def test_what_must_not_be_forgotten_or_was_forgotten_is_no_wish(text: str) -> None:
+    assert asked_to_forget(text) is None
