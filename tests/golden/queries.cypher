@@ -7385,7 +7385,8 @@ WHERE e.relation_type <> 'SAID_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_
     OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
 WITH DISTINCT n, m, n.name AS name, n.aliases AS aliases
 WITH n, name, aliases, m,
-    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+    toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) AS lowered
+WITH n, name, aliases, m, any(word IN $possessives WHERE lowered CONTAINS word) AS tells
 ORDER BY m.valid_at, m.id
 WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
     '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
@@ -7426,7 +7427,8 @@ WITH n, name, aliases, j, m
 WHERE ((m.speaker IS NULL AND m.source IN $own_sources) OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
 WITH DISTINCT n, m, name, aliases
 WITH n, name, aliases, m,
-    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+    toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) AS lowered
+WITH n, name, aliases, m, any(word IN $possessives WHERE lowered CONTAINS word) AS tells
 ORDER BY m.valid_at, m.id
 WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
     '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
