@@ -23,6 +23,7 @@ from orchestration.upkeep.quality import read_series
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import level_of
 from schemas.settings import Settings, StoreSettings
+from substrate.backup.files import unfinished_backups
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
 from substrate.engine.data_directory import WARN_BYTES, describe_low_space
@@ -113,12 +114,18 @@ def _check_packages() -> list[Check]:
 def _check_directory(store: StoreSettings) -> list[Check]:
     if store.server_url() is not None:
         return []
+    parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
+    remedy = "Unless a backup is under way, remove it; the next backup does so too."
+    left = [Check("backup", f"{parts} is part of a backup", well=False, remedy=remedy)] if parts else []
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
     if free >= WARN_BYTES:
-        return [Check("data", detail)]
-    return [Check("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there.")]
+        return [Check("data", detail), *left]
+    return [
+        Check("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there."),
+        *left,
+    ]
 
 
 def _check_log(store: StoreSettings) -> Check:
