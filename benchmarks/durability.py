@@ -59,9 +59,7 @@ class Scene(NamedTuple):
     mend: Harm
 
 
-async def one_round(
-    scene: Scene, number: int, dice: random.Random, *, with_job: bool
-) -> tuple[Account, Flaws]:
+async def one_round(scene: Scene, number: int, dice: random.Random, *, with_job: bool) -> tuple[Account, Flaws]:
     """Write, harm at a random moment, write on, clear up unanswered requests, and judge the graph."""
     account = Account()
     citizen = f"round{number}"
