@@ -64,6 +64,7 @@ async def apply(
 async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
     """Apply all commands, or none, as `atomic.apply` does; the names in new texts are stored after them."""
     answers = await atomic.apply(commands, deps, now)
+    answers = await thread_closing.reopen_retracted(commands, answers, deps, now)
     if deps.names:
         await name_texts(commands, answers, deps, now)
     return await following.with_consequences(commands, answers, deps, now)
@@ -162,7 +163,8 @@ async def _apply_runs(timed: Run, deps: Deps, whole: str | None) -> list[WriteRe
         elif isinstance(first, Relate):
             applied += await _relate(run, destination)
         elif isinstance(first, ChangeCommand):
-            applied.append(await atomic.apply_one(first, deps, now))
+            receipt = await atomic.apply_one(first, deps, now)
+            applied += await thread_closing.reopen_retracted([first], [receipt], deps, now)
     return applied
 
 

@@ -17,6 +17,7 @@ from orchestration.dependencies import AfterErasure, Deps
 from orchestration.identifiers import identifier
 from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
+from orchestration.writing.thread_closing import reopen
 from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Removed
 from schemas.errors import Conflict, NotAuthor, NotFound
@@ -87,8 +88,12 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         notes[name] = ErasureNote(mark.at, target.digest(), target)
         await unfinished_erasures.begin(connection, name, notes[name])
         store = ErasedStore(connection, directory, deps.erased)
+        graph, opened = Graph(connection, target.graph), list[str]()
         if target.kind != "citizen" and exists:
-            await stamp_erased(Graph(connection, target.graph), mark.at)
+            await stamp_erased(graph, mark.at)
+        if target.kind in ("memory", "episode") and key is Level.N1 and exists:
+            gone = [target.id] if target.kind == "memory" else await erasure.episode_memories(graph, target.id)
+            opened = await reopen(gone, graph, deps, now)
         removed = await _remove(target, store, notes)
         rewritten = await _rewrite_log(store)
         if target.kind in ("citizen", "collective"):
@@ -96,7 +101,8 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
             deps.notes.take(target.graph)
         await _rewrite_mirrors(store, [target.graph])
         await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
-    return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
+    told = {"removed": Removed(**removed), "log_rewritten": rewritten, "notes": (*opened, *report.notes)}
+    return report.model_copy(update=told)
 
 
 def erased_graph(command: Erase) -> GraphKey:
@@ -124,6 +130,7 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
             await unfinished_erasures.begin(connection, name, notes[name])
         try:
             await stamp_erased(graph, now)
+            await reopen(ids, graph, deps, now)
             removed = await _remove_memories(ids, graph) + await _remove_unused(graph)
         except GraphMissing:
             removed = Counter()  # the graph was removed meanwhile
