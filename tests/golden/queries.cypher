@@ -1882,6 +1882,16 @@ WHERE m.other_state = 'clearing'
 SET m.other_model = null, m.other_dimension = null, m.other_state = null
 RETURN m.generation;
 
+// ends_told
+// :params $limit, $open, $since
+MATCH (n:ConsciousnessNode)
+WHERE n.resolution_state = 'resolved' AND n.unset CONTAINS 'resolution_state' AND n.created_at > $since
+    AND n.expired_at = $open
+WITH n
+ORDER BY n.created_at DESC, n.id
+LIMIT $limit
+RETURN n.id, n.name, n.description, n.node_type, n.speaker, n.source, n.episode_id, n.valid_at;
+
 // episode_turns
 // :params $after, $episode, $rows
 MATCH (n:ConsciousnessNode)
@@ -7535,10 +7545,10 @@ CALL {
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
   LIMIT $matching
   UNION ALL
-  CALL db.meta.stats()
-  YIELD nodeCount
+  MATCH (m:ConsciousnessNode)
+  WITH max(id(m)) + 1 AS ids
   UNWIND range(0, size($lots) - 1) AS lot
-  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  WITH lot, toInteger($lots[lot] * ids) AS place
   MATCH (m:ConsciousnessNode)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
@@ -7648,10 +7658,10 @@ CALL {
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
   LIMIT $matching
   UNION ALL
-  CALL db.meta.stats()
-  YIELD nodeCount
+  MATCH (m:ConsciousnessNode)
+  WITH max(id(m)) + 1 AS ids
   UNWIND range(0, size($lots) - 1) AS lot
-  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  WITH lot, toInteger($lots[lot] * ids) AS place
   MATCH (m:ConsciousnessNode)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
@@ -7671,10 +7681,10 @@ CALL {
   ORDER BY lot
   LIMIT $chance
   UNION ALL
-  CALL db.meta.stats()
-  YIELD nodeCount
+  MATCH (m:PastVersion)
+  WITH max(id(m)) + 1 AS ids
   UNWIND range(0, size($lots) - 1) AS lot
-  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  WITH lot, toInteger($lots[lot] * ids) AS place
   MATCH (m:PastVersion)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
@@ -13770,6 +13780,17 @@ MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), coalesce(m.clock, 0), coalesce(m.shifts, 0),
     coalesce(m.created_at, 0), coalesce(m.generation, 0), m.changes_until
 LIMIT 1;
+
+// solved_by
+// :params $ids, $open, $turns_alone
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids AND (s.node_type = 'Turn' OR NOT $turns_alone)
+WITH s
+MATCH (n:ConsciousnessNode)-[e:LINK|PAST_LINK]->(s)
+WHERE e.relation_type = 'RESOLVED_BY' AND n.resolution_state = 'resolved'
+    AND n.unset CONTAINS 'resolution_state' AND n.expired_at = $open
+RETURN DISTINCT n.id, s.id, s.source
+ORDER BY n.id;
 
 // stamp_erased
 // :params $at
