@@ -21,7 +21,7 @@ from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.ordered_runs import check_names, describe_jobs
 from orchestration.upkeep.quality import read_series
 from schemas.errors import SubstrateError, Unavailable
-from schemas.memory import level_of
+from schemas.memory import UNREADABLE_REMEDY, level_of
 from schemas.settings import Settings, StoreSettings
 from substrate.backup.files import unfinished_backups
 from substrate.connection.pool import Connection
@@ -35,6 +35,7 @@ from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.store import reader, unfinished_erasures
+from substrate.store.upkeep import count_unreadable
 from substrate.text import count_of
 
 SLOW_TRIP_MS: Final = 20.0
@@ -263,10 +264,16 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Check:
         elif not await graphs.for_reading(name):
             return Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
         counts = await reader.counts(Graph(graphs.connection, name))
+        unreadable, past = await count_unreadable(Graph(graphs.connection, name))
     except SubstrateError as error:
         return _report_error("graph", error)
     detail = (
         f"{name}: {count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}, "
         f"{count_of(counts.past_versions, 'past version')}"
     )
+    if past:
+        detail += f"; {count_of(past, 'map')} of past records cannot be shown, and stay as they are"
+    if unreadable:
+        detail += f"; {count_of(unreadable, 'map')} cannot be shown"
+        return Check("graph", detail, well=False, remedy=UNREADABLE_REMEDY)
     return Check("graph", f"{detail}; indexes OPERATIONAL")

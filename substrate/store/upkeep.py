@@ -103,6 +103,18 @@ VERSION_PAGE: Final = Query(
 )
 """The past versions of the memories of a range, each with the record that its identity carries."""
 
+
+def _deep_maps(record: str, past: int) -> str:
+    texts = ", ".join(_deep_text("r", column) for column in stored_maps.COLUMNS)
+    return f"MATCH {record} UNWIND [{texts}] AS text WITH text WHERE text IS NOT NULL RETURN {past} AS past, text "
+
+
+DEEP_MAPS: Final = Query(
+    "deep_maps",
+    f"{_deep_maps('(r:ConsciousnessNode)', 0)}UNION ALL {_deep_maps('()-[r:LINK]->()', 0)}UNION ALL "
+    f"{_deep_maps('(r:PastVersion)', 1)}UNION ALL {_deep_maps('()-[r:PAST_LINK]->()', 1)}",
+)
+"""The maps of all records that may be nested too deeply, and whether it is a past record."""
 CONTENTS: Final = Query(
     "contents",
     "UNWIND $places AS place MATCH (n:ConsciousnessNode) WHERE id(n) = place "
@@ -341,6 +353,13 @@ async def read_contents(graph: Graph, internal_ids: Sequence[int]) -> list[Conte
             valid, known = Period(*times[:2]), Period(*times[2:])
             contents.append(Content(memory_id, name, description or "", speaker, node_type, version, valid, known))
     return contents
+
+
+async def count_unreadable(graph: Graph) -> tuple[int, int]:
+    """How many stored maps no answer can show: of the records that memories and links carry, and of past ones."""
+    rows = await graph.read(DEEP_MAPS)
+    unreadable = [past for past, text in rows if stored_maps.repair_map(text) != text]
+    return unreadable.count(0), unreadable.count(1)
 
 
 async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:

@@ -1459,6 +1459,35 @@ WITH x
 MATCH (x)-[d:DECLINED]->()
 RETURN d.offer;
 
+// deep_maps
+MATCH (r:ConsciousnessNode)
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 0 AS past, text
+UNION ALL
+MATCH ()-[r:LINK]->()
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 0 AS past, text
+UNION ALL
+MATCH (r:PastVersion)
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 1 AS past, text
+UNION ALL
+MATCH ()-[r:PAST_LINK]->()
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 1 AS past, text;
+
 // doing_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
