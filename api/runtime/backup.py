@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -89,12 +88,12 @@ async def _limit_again(
         to_revoke = dict.fromkeys([key.id for key in await api_keys.list_keys(connection)], now)
     kept_revoked = await revoked_keys.revoke_again(connection, to_revoke)
     for key_id, source in told.sources.items():
-        await api_keys.change(connection, key_id, partial(_at_most, source=source))
+
+        def lower(key: KeyRecord, source: Source = source) -> KeyRecord:
+            return key.model_copy(update={"highest_source": lower_source(key.highest_source, source)})
+
+        await api_keys.change(connection, key_id, lower)
     await revoked_keys.save_revoked_keys(connection, directory)
     unrevoked = [key for key in await api_keys.list_keys(connection) if key.revoked_at is None]
     valid = tuple(key for key in unrevoked if key.expires_at is None or key.expires_at > now)
     return valid, tuple(kept_revoked)
-
-
-def _at_most(key: KeyRecord, source: Source) -> KeyRecord:
-    return key.model_copy(update={"highest_source": lower_source(key.highest_source, source)})

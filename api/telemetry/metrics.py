@@ -363,22 +363,22 @@ _sizes: Final = WeakKeyDictionary[Connection, dict[str, _GraphSizes]]()
 """By store and graph what was read last, the graph that was read longest ago first."""
 
 
-async def _read_sizes(runtime: Runtime) -> dict[str, _GraphSizes]:
+async def read_sizes(runtime: Runtime) -> dict[str, _GraphSizes]:
     """The sizes of all graphs. Of a store with many most are of earlier scrapes; all are read for the first."""
     connection = runtime.deps.connection
     names = await runtime.deps.graphs.existing()
     slots = asyncio.Semaphore(PARALLEL_COUNTS)
     kept = {name: sizes for name, sizes in _sizes.get(connection, {}).items() if name in set(names)}
-    due = [*(name for name in names if name not in kept), *list(kept)[:READ_AT_ONCE]]
+    due = [*sorted(set(names) - kept.keys()), *list(kept)[:READ_AT_ONCE]]
 
-    async def read_sizes(name: str) -> None:
+    async def read_one(name: str) -> None:
         async with slots:
             graph = Graph(connection, name)
             kept.pop(name, None)
             with suppress(GraphMissing):  # erased since it was listed
                 kept[name] = _GraphSizes(await reader.count_nodes(graph), await read_last_summary(graph))
 
-    await asyncio.gather(*map(read_sizes, due))
+    await asyncio.gather(*map(read_one, due))
     _sizes[connection] = kept
     return kept
 
@@ -388,7 +388,7 @@ async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     families.lease.add_metric((), int((await lease.read(runtime.deps.connection)).held))
     graphs, nodes, moments = Tally[str](), Tally[str](), Tally[str]()
     swept: list[tuple[str, QualitySummary]] = []
-    for name, sizes in (await _read_sizes(runtime)).items():
+    for name, sizes in (await read_sizes(runtime)).items():
         level = level_of(origin_of(name)[0]).value
         graphs[level] += 1
         nodes[level] += sizes.counts["nodes"]

@@ -8,11 +8,11 @@ the rule of trust holds; a thread that it may not change stays open.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
-from orchestration.identifiers import identifier
 from orchestration.ranking.relevance import word_weights
 from orchestration.writing import atomic
 from orchestration.writing.appraised_rows import appraise_command, text_of
@@ -100,15 +100,15 @@ async def _close(solution: Told, opened: OpenMemory, graph: Graph, deps: Deps, *
 
 def _closing_id(opened: str, solution: str) -> str:
     """The id of the command that closes a thread: it is applied once, also when it is sent once more."""
-    return identifier(f"closed:{opened}:{solution}")
+    return f"closed-{blake2b(f'{opened}|{solution}'.encode(), digest_size=16).hexdigest()}"
 
 
-async def close_left(graph: Graph, citizen_id: str, deps: Deps, since: Instant, now: Instant) -> int:
+async def close_left(graph: Graph, deps: Deps, since: Instant, now: Instant) -> int:
     """Close what memories stored after `since` tell as solved: a process may have ended before it did.
 
     A closing that was taken back stays so. Raises as `close_threads`.
     """
-    told = []
+    told, (_, citizen_id) = [], origin_of(graph.name)
     for fields in await read_ends(graph, since):
         command = Remember.model_validate(
             {**fields, "citizen_id": citizen_id, "valid_at": to_datetime(fields["valid_at"])}

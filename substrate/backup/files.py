@@ -44,7 +44,7 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest, directory: Pa
     for left in unfinished_backups(directory):
         shutil.rmtree(left, ignore_errors=True)
     draft = target.with_name(f".{target.name}-{token_hex(4)}{_PART}")
-    _note(directory, draft)
+    note_backup(directory, draft)
     try:
         draft.mkdir(mode=0o700, parents=True)
         shutil.move(snapshot, draft / SNAPSHOT)
@@ -59,7 +59,7 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest, directory: Pa
         ) from error
     finally:
         snapshot.unlink(missing_ok=True)
-    _note(directory, target)
+    note_backup(directory, target)
     return complete
 
 
@@ -121,7 +121,7 @@ def empty_directory(directory: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _note(directory: Path, target: Path) -> None:
+def note_backup(directory: Path, target: Path) -> None:
     """Record in the data directory where a backup of it, or the part of one, is written, newest last."""
     noted = [path for path in _read_notes(directory) if path != str(target) and Path(path).exists()]
     # The backup may exist already: a note that cannot be written must not make it look failed.
@@ -131,8 +131,7 @@ def _note(directory: Path, target: Path) -> None:
 
 def unfinished_backups(directory: Path) -> list[Path]:
     """The parts that are there of backups of this data directory: of one under way, or of one that was killed."""
-    parts = [Path(path) for path in _read_notes(directory) if path.endswith(_PART)]
-    return [part for part in parts if part.is_dir()]
+    return [part for part in map(Path, _read_notes(directory)) if part.suffix == _PART and part.is_dir()]
 
 
 def noted_backups(directory: Path) -> list[tuple[Path, Manifest]]:

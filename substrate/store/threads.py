@@ -105,8 +105,10 @@ async def read_open_threads(graph: Graph, text: LaterText) -> list[OpenMemory]:
 async def read_ends(graph: Graph, since: Instant) -> list[dict[str, Any]]:
     """The fields of the newest memories, stored after `since`, that may tell how something ended."""
     names = ("id", "name", "description", "node_type", "speaker", "source", "episode_id", "valid_at")
-    rows = await graph.read(ENDS_TOLD, since=since, open=END_OF_TIME, limit=MAX_OPEN)
-    return [{name: value for name, value in zip(names, row, strict=True) if value is not None} for row in rows]
+    ends: list[dict[str, Any]] = []
+    for row in await graph.read(ENDS_TOLD, since=since, open=END_OF_TIME, limit=MAX_OPEN):
+        ends.append(dict(zip(names, row, strict=True)))
+    return ends
 
 
 async def read_steps(graph: Graph, opened: OpenMemory, text: LaterText, *, far: float, limit: int) -> list[str]:

@@ -9,6 +9,7 @@ for each page. The one after the limit sorts one page: an OPTIONAL MATCH puts ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -104,15 +105,16 @@ VERSION_PAGE: Final = Query(
 """The past versions of the memories of a range, each with the record that its identity carries."""
 
 
-def _deep_maps(record: str, past: int) -> str:
-    texts = ", ".join(_deep_text("r", column) for column in stored_maps.COLUMNS)
+def deep_maps(record: str, past: int) -> str:
+    """One row for each map of these records, named `r`, that may be nested too deeply."""
+    texts = ", ".join(map(partial(_deep_text, "r"), stored_maps.COLUMNS))
     return f"MATCH {record} UNWIND [{texts}] AS text WITH text WHERE text IS NOT NULL RETURN {past} AS past, text "
 
 
 DEEP_MAPS: Final = Query(
     "deep_maps",
-    f"{_deep_maps('(r:ConsciousnessNode)', 0)}UNION ALL {_deep_maps('()-[r:LINK]->()', 0)}UNION ALL "
-    f"{_deep_maps('(r:PastVersion)', 1)}UNION ALL {_deep_maps('()-[r:PAST_LINK]->()', 1)}",
+    f"{deep_maps('(r:ConsciousnessNode)', 0)}UNION ALL {deep_maps('()-[r:LINK]->()', 0)}UNION ALL "
+    f"{deep_maps('(r:PastVersion)', 1)}UNION ALL {deep_maps('()-[r:PAST_LINK]->()', 1)}",
 )
 """The maps of all records that may be nested too deeply, and whether it is a past record."""
 CONTENTS: Final = Query(
@@ -357,9 +359,10 @@ async def read_contents(graph: Graph, internal_ids: Sequence[int]) -> list[Conte
 
 async def count_unreadable(graph: Graph) -> tuple[int, int]:
     """How many stored maps no answer can show: of the records that memories and links carry, and of past ones."""
-    rows = await graph.read(DEEP_MAPS)
-    unreadable = [past for past, text in rows if stored_maps.repair_map(text) != text]
-    return unreadable.count(0), unreadable.count(1)
+    counts = [0, 0]
+    for past, text in await graph.read(DEEP_MAPS):
+        counts[past] += stored_maps.repair_map(text) != text
+    return counts[0], counts[1]
 
 
 async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:

@@ -179,7 +179,7 @@ async def test_a_closing_that_was_taken_back_is_not_made_again_by_a_sweep(deps: 
     assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
 
 
-AGAIN = ("open is open again: what told it as solved is gone",)
+AGAIN: tuple[str, ...] = ("open is open again: what told it as solved is gone",)
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ async def test_what_told_a_thread_as_solved_goes_and_the_thread_is_open_again(
     await tell(deps, fresh_citizen, "open", OPEN, 1)
     await tell(deps, fresh_citizen, "solved", SOLVED, 20, episode_id="talk")
     graph = deps.graph(graph_name(Level.N1, fresh_citizen))
+    said = AGAIN
     if way == "by a policy":
         await erasure.erase_memories(["solved"], graph, deps, day(22))
-        said = AGAIN
     elif way.startswith("erased"):
         command = EraseMemory(citizen_id=fresh_citizen, id="solved")
         whole = EraseEpisode(citizen_id=fresh_citizen, episode_id="talk")
@@ -208,7 +208,7 @@ async def test_what_told_a_thread_as_solved_goes_and_the_thread_is_open_again(
 
 
 async def test_a_turn_that_is_deleted_solved_nothing(deps: Deps, fresh_citizen: str) -> None:
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"id": str(number), "role": "user", "content": text, "timestamp": moment(number + 1).isoformat()}
         for number, text in enumerate((OPEN, SOLVED))
     ]

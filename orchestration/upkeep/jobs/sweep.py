@@ -68,7 +68,7 @@ class SweepJob(Job):
             await keep_report(context.graph, report, context.now, summary_id=context.run_id) for report in reports
         ]
         if context.citizen_id is not None and reports:
-            await close_left(context.graph, context.citizen_id, context.deps, context.since or 0, context.now)
+            await close_left(context.graph, context.deps, context.since or 0, context.now)
             await drop_old_notes(context.graph, context.deps, context.now)
         return sum(kept)
 
