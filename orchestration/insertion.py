@@ -29,7 +29,7 @@ from orchestration.writing import (
 from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
-from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
+from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, WriteReceipt
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
@@ -164,7 +164,9 @@ async def _apply_runs(timed: Run, deps: Deps, whole: str | None) -> list[WriteRe
             applied += await _relate(run, destination)
         elif isinstance(first, ChangeCommand):
             receipt = await atomic.apply_one(first, deps, now)
-            applied += await thread_closing.reopen_retracted([first], [receipt], deps, now)
+            applied.append(receipt)
+            if isinstance(first, Retract):
+                applied[-1:] = await thread_closing.reopen_retracted([first], [receipt], deps, now)
     return applied
 
 
