@@ -156,7 +156,7 @@ async def test_what_a_killed_backup_left_is_named_and_the_next_backup_removes_it
 
 
 async def command(data: Path, *words: str | Path) -> tuple[int, str]:
-    """The exit code of a command that is killed when it moves a snapshot, and what it printed, without white space."""
+    """The exit code of a command that is killed when it moves a snapshot, and its words without white space."""
     line = [sys.executable, "-c", KILLED_WHILE_IT_MOVES, "--data", data, *words]
     process = await asyncio.create_subprocess_exec(*map(str, line), stdout=asyncio.subprocess.PIPE)
     printed, _ = await process.communicate()
