@@ -5,7 +5,8 @@
 Modes: `engine`, `service` and `both` are `kill -9` at a random moment; `cut` is a proxy between service and engine
 that cuts connections before a statement or before its answer; `disk` fills a small file system (it needs the right
 to mount). Each round has its own graph and eight writers over REST, which send single commands, lists, atomic
-batches, supersedes and links. At its end, every request without an answer is cleared up by its receipt or by
+batches, supersedes and links; with `--with-jobs` one job beside them, a conversation that is stored or a run of
+upkeep, which the harm interrupts. At its end, every request without an answer is cleared up by its receipt or by
 sending it again. Prints how much was acknowledged, lost, duplicated or half applied, and which indexes miss a
 memory. The exit code is 1 when anything was wrong. `--rounds` is per mode; `--json` prints one line.
 """
@@ -29,6 +30,7 @@ import orjson
 
 from benchmarks.cutting import Cut, Proxy, proxy
 from benchmarks.judging import Flaws, judge
+from benchmarks.killed_jobs import finish, job_of_round, keep_sending
 from benchmarks.serving import Served, kill_engine
 from benchmarks.writers import Account, Writer, settle
 from schemas.memory import Level
@@ -57,7 +59,7 @@ class Scene(NamedTuple):
     mend: Harm
 
 
-async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Account, Flaws]:
+async def one_round(scene: Scene, number: int, dice: random.Random, *, with_job: bool) -> tuple[Account, Flaws]:
     """Write, harm at a random moment, write on, clear up unanswered requests, and judge the graph."""
     account = Account()
     citizen = f"round{number}"
@@ -65,6 +67,9 @@ async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Acc
     async with scene.served.client() as http:
         writers = [Writer(citizen, place, account) for place in range(WRITERS)]
         writing = [asyncio.create_task(writer.write(http, ended)) for writer in writers]
+        job = job_of_round(number, citizen) if with_job else None
+        if job is not None:
+            writing.append(asyncio.create_task(keep_sending(job, http, account, ended)))
         await asyncio.sleep(dice.uniform(*KILLED_WITHIN_S))
         await _something_to_lose(account)
         await scene.harm()
@@ -75,11 +80,18 @@ async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Acc
         ended.set()
         await asyncio.gather(*writing)
         await settle(http, account, dice)
+        if job is not None:
+            await finish(job, http, account)
         # A question opens the graph, and waits until its indexes are operational.
         await http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": "anything"})
     connection = Connection(f"unix://{socket_path(scene.served.data)}", timeout_ms=1000)
     try:
-        return account, await judge(Graph(connection, graph_name(Level.N1, citizen)), account, dice)
+        graph = Graph(connection, graph_name(Level.N1, citizen))
+        flaws = await judge(graph, account, dice)
+        if job is None:
+            return account, flaws
+        lost, doubled = await job.flaws(graph, await connection.now())
+        return account, flaws._replace(lost=flaws.lost + lost, duplicated=flaws.duplicated + doubled)
     finally:
         await connection.close()
 
@@ -108,8 +120,10 @@ async def killing(mode: str, data: Path) -> AsyncIterator[Scene]:
             await kill_engine(data)
 
     await served.start()
-    yield Scene(served, harm, nothing)
-    await served.stop()
+    try:
+        yield Scene(served, harm, nothing)
+    finally:
+        await served.stop()
 
 
 @asynccontextmanager
@@ -183,28 +197,28 @@ async def small_disk(directory: Path) -> AsyncIterator[Path | None]:
         await asyncio.to_thread(subprocess.run, ["umount", "-l", str(directory)], check=True)
 
 
-async def run(mode: str, rounds: int, *, seed: int = 7) -> Figures:
-    """Run the rounds of one mode on a new store, and return the figures."""
+async def run(mode: str, rounds: int, *, seed: int = 7, with_jobs: bool = False) -> Figures:
+    """Run the rounds of one mode on a new store, and return the figures; `with_jobs`: one job in each round."""
     dice = random.Random(f"{mode} {seed}")
     with tempfile.TemporaryDirectory(prefix="substrate-durability-") as directory:
         data = Path(directory)
         if mode == "cut":
-            return await _rounds(cutting(data, dice), rounds, dice)
+            return await _rounds(cutting(data, dice), rounds, dice, with_jobs=with_jobs)
         if mode != "disk":
-            return await _rounds(killing(mode, data), rounds, dice)
+            return await _rounds(killing(mode, data), rounds, dice, with_jobs=with_jobs)
         async with small_disk(data) as disk:
             if disk is None:
                 return {"skipped": "a file system of its own cannot be mounted here"}
-            return await _rounds(filling(disk, dice), rounds, dice)
+            return await _rounds(filling(disk, dice), rounds, dice, with_jobs=with_jobs)
 
 
-async def _rounds(scene: Any, rounds: int, dice: random.Random) -> Figures:
+async def _rounds(scene: Any, rounds: int, dice: random.Random, *, with_jobs: bool) -> Figures:
     told: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     wrong: dict[str, list[str]] = {flaw: [] for flaw in FLAWS}
     async with scene as ready:
         for number in range(rounds):
-            account, flaws = await one_round(ready, number, dice)
+            account, flaws = await one_round(ready, number, dice, with_job=with_jobs)
             told += account.told
             counts["acknowledged"] += len(account.acknowledged)
             counts["atomic"] += len(account.atomic)
@@ -225,9 +239,9 @@ def flawed(figures: Figures) -> bool:
     return any(figures.get(flaw) for flaw in FLAWS)
 
 
-async def measure(modes: list[str], rounds: int) -> dict[str, Figures]:
+async def measure(modes: list[str], rounds: int, *, with_jobs: bool) -> dict[str, Figures]:
     """Run the rounds of each mode and return the figures."""
-    return {mode: await run(mode, rounds) for mode in modes}
+    return {mode: await run(mode, rounds, with_jobs=with_jobs) for mode in modes}
 
 
 def main() -> int:
@@ -235,9 +249,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
+    parser.add_argument("--with-jobs", action="store_true", help="one job a round: a conversation, or upkeep")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    figures = asyncio.run(measure(asked.modes, asked.rounds))
+    figures = asyncio.run(measure(asked.modes, asked.rounds, with_jobs=asked.with_jobs))
     if asked.json:
         print(orjson.dumps(figures).decode())
     else:

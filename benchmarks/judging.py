@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -15,6 +16,8 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness.elements import Search
 
+OF_A_WRITER: Final = re.compile(r"w\d+-c\d+")
+"""The command ids of `benchmarks.writers`."""
 PROBES: Final = 8
 """The number of memories that are searched in each index."""
 
@@ -82,16 +85,19 @@ async def judge(graph: Graph, account: Account, dice: random.Random) -> Flaws:
         records[record.id].append(record)
     links = [(str(row[0]), str(row[1])) for row in await read(LINKS)]
     receipts = Counter(str(row[0]) for row in await read(RECEIPTS))
-    identities = Counter(record.id for record in carried)
+    identities = Counter([*(record.id for record in carried), *(of for of, _ in links)])
     effects = Counter(_effects(records)) + Counter(command_id for _, command_id in links)
+    # What a job beside the writers does has ids of its own, one for many links, and may repeat a content.
+    by_writers = {one: effects[one] for one in effects if OF_A_WRITER.fullmatch(one)}
     strays = (await read(STRAYS))[0][0]
-    names = {record.name: record.id for record in dice.sample(carried, min(PROBES, len(carried)))}
+    worded = [record for record in carried if OF_A_WRITER.fullmatch(record.command_id)]
+    names = {record.name: record.id for record in dice.sample(worded, min(PROBES, len(worded)))}
     mute = [f"word {name}" for name, of in names.items() if [name, of] not in await read(BY_WORD, names=[name])]
     mute += [f"name {name}" for name, of in names.items() if [name, of] not in await read(BY_NAME, names=[name])]
     mute += [f"likeness {of}" for of in names.values() if not await _is_near_itself(graph, of)]
     return Flaws(
         lost=[one for one in account.acknowledged if not effects[one] or not receipts[one]],
-        duplicated=[one for counts in (identities, effects, receipts) for one in counts if counts[one] > 1],
+        duplicated=[one for counts in (identities, receipts, by_writers) for one in counts if counts[one] > 1],
         half_applied=_half(records, account, (effects, receipts)) + ["stray"] * strays,
         mute_indexes=mute,
     )
@@ -122,8 +128,9 @@ def _half(
         for one in those
         if one.traces != 1
     ]
-    found += [f"{one}: effect without receipt" for one in effects if not receipts[one]]
-    found += [f"{one}: receipt without effect" for one in receipts if not effects[one]]
+    own = [one for one in {**effects, **receipts} if OF_A_WRITER.fullmatch(one)]
+    found += [f"{one}: effect without receipt" for one in own if not receipts[one]]
+    found += [f"{one}: receipt without effect" for one in own if not effects[one]]
     found += [f"{one}: applied, but its receipt was denied" for one in account.absent if effects[one]]
     found += [f"{those[0]}: in part" for those in account.atomic if len({bool(effects[one]) for one in those}) > 1]
     return found + [f"{name}: {flaw}" for name, those in records.items() for flaw in chain_flaws(those)]

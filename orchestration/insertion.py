@@ -29,7 +29,7 @@ from orchestration.writing import (
 from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
-from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
+from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, WriteReceipt
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
@@ -64,6 +64,7 @@ async def apply(
 async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
     """Apply all commands, or none, as `atomic.apply` does; the names in new texts are stored after them."""
     answers = await atomic.apply(commands, deps, now)
+    answers = await thread_closing.reopen_retracted(commands, answers, deps, now)
     if deps.names:
         await name_texts(commands, answers, deps, now)
     return await following.with_consequences(commands, answers, deps, now)
@@ -163,7 +164,10 @@ async def _apply_runs(timed: Run, deps: Deps, whole: str | None) -> list[WriteRe
         elif isinstance(first, Relate):
             applied += await _relate(run, destination)
         elif isinstance(first, ChangeCommand):
-            applied.append(await atomic.apply_one(first, deps, now))
+            receipt = await atomic.apply_one(first, deps, now)
+            applied.append(receipt)
+            if isinstance(first, Retract):
+                applied[-1:] = await thread_closing.reopen_retracted([first], [receipt], deps, now)
     return applied
 
 

@@ -21,7 +21,7 @@ from schemas.settings import Settings, StoreSettings
 from schemas.upkeep.backup import Manifest
 from substrate.backup import files
 from substrate.engine.repair import LogCut
-from substrate.store.revoked_keys import read_revoked_keys
+from substrate.store.revoked_keys import read_former_keys
 from substrate.text import count_of
 
 ONE_OF_TWO: Final = "--revoke-keys revokes those keys too: leave --former out."
@@ -72,7 +72,7 @@ def restore_store(
     former: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIRECTORY", help="The data directory that it replaces; keys revoked there stay revoked."
+            metavar="DIRECTORY", help="The data directory that it replaces; keys revoked or lowered there stay so."
         ),
     ] = None,
     revoke_keys: Annotated[
@@ -83,16 +83,17 @@ def restore_store(
     settings = support.read_settings(ctx)
     if former is not None and revoke_keys:
         raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
-    revoked = None if former is None else read_revoked_keys(former.expanduser().absolute())
+    known = None if former is None else read_former_keys(former.expanduser().absolute())
     restored = support.run(
-        restore_backup(source.expanduser().absolute(), settings, ALL_KEYS if revoke_keys else revoked)
+        restore_backup(source.expanduser().absolute(), settings, ALL_KEYS if revoke_keys else known)
     )
     show_backup(restored.manifest, str(settings.store.data), support.output())
     show_keys(restored, support.output())
-    if revoked is None and not revoke_keys and restored.keys:
+    if known is None and not revoke_keys and restored.keys:
         warning = (
             f"A key that was revoked after {restored.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC is valid again: "
-            "revoke it with `substrate keys revoke ID`, or restore with --former or --revoke-keys."
+            "revoke it with `substrate keys revoke ID`, or restore with --former or --revoke-keys. One whose "
+            "source was lowered since claims what it could before: `substrate keys change ID --source SOURCE`."
         )
         support.output().print(Text(warning, "bold yellow"), soft_wrap=True)
 
@@ -102,9 +103,8 @@ def show_keys(restored: Restored, console: Console) -> None:
     for key in restored.kept_revoked:
         console.print(Text(f"key {_describe_key(key)}: stays revoked"), soft_wrap=True)
     for key in restored.keys:
-        console.print(
-            Text(f"key {_describe_key(key)}: valid now ({' '.join(key.scopes)})", "yellow"), soft_wrap=True
-        )
+        rights = f"{' '.join(key.scopes)}, at most {key.highest_source}"
+        console.print(Text(f"key {_describe_key(key)}: valid now ({rights})", "yellow"), soft_wrap=True)
 
 
 def _describe_key(key: KeyInfo) -> str:

@@ -22,9 +22,10 @@ from orchestration.upkeep.ordered_runs import check_names, describe_jobs
 from orchestration.upkeep.quality import read_series
 from orchestration.writing.receipts import CLOCK_AHEAD
 from schemas.errors import SubstrateError, Unavailable
-from schemas.memory import level_of
+from schemas.memory import UNREADABLE_REMEDY, level_of
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
+from substrate.backup.files import unfinished_backups
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
 from substrate.engine.data_directory import WARN_BYTES, describe_low_space
@@ -36,6 +37,7 @@ from substrate.graphs.registry import Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.store import archive, reader, unfinished_erasures
+from substrate.store.upkeep import count_unreadable
 from substrate.text import count_of
 
 SLOW_TRIP_MS: Final = 20.0
@@ -118,12 +120,18 @@ def _check_packages() -> list[Check]:
 def _check_directory(store: StoreSettings) -> list[Check]:
     if store.server_url() is not None:
         return []
+    parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
+    remedy = "Unless a backup is under way, remove it; the next backup does so too."
+    left = [Check("backup", f"{parts} is part of a backup", well=False, remedy=remedy)] if parts else []
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
     if free >= WARN_BYTES:
-        return [Check("data", detail)]
-    return [Check("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there.")]
+        return [Check("data", detail), *left]
+    return [
+        Check("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there."),
+        *left,
+    ]
 
 
 def _check_log(store: StoreSettings) -> Check:
@@ -266,6 +274,7 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
             detail = f"{name}: empty; its first write was broken off, the next one completes it"
             return [Check("graph", detail)]
         counts = await reader.counts(graph)
+        unreadable, past = await count_unreadable(graph)
         now = await graphs.connection.now()
     except SubstrateError as error:
         return [_report_error("graph", error)]
@@ -273,7 +282,12 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
         f"{name}: {count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}, "
         f"{count_of(counts.past_versions, 'past version')}"
     )
+    if past:
+        detail += f"; {count_of(past, 'map')} of past records cannot be shown, and stay as they are"
     checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
+    if unreadable:
+        detail += f"; {count_of(unreadable, 'map')} cannot be shown"
+        checks = [Check("graph", detail, well=False, remedy=UNREADABLE_REMEDY)]
     if stamp.clock > now + CLOCK_AHEAD:
         ahead = (
             f"{name}: a clock was ahead once; what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"

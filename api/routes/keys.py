@@ -43,6 +43,7 @@ async def change(key_id: KeyId, request: KeyChange, http: Request, runtime: Open
     """
     changed = await authentication.change_key(runtime.deps.connection, key_id, request)
     get_keyring(http.scope).forget(key_id)
+    await keep_revocations(runtime.deps.connection, runtime.engine)
     return changed
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from api.runtime.runtime import open_store
 from orchestration.transfer.backup import check_fits, verify_restored
+from orchestration.writing.changes import lower_source
 from schemas.errors import EngineFault, InvalidRequest
-from schemas.keys import KeyInfo
+from schemas.keys import KeyInfo, KeyRecord
+from schemas.memory import Source
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
 from schemas.upkeep.backup import Manifest
@@ -19,6 +19,7 @@ from substrate.backup import files
 from substrate.connection.pool import Connection
 from substrate.inference.embeddings import open_embedder
 from substrate.store import api_keys, revoked_keys
+from substrate.store.revoked_keys import FormerKeys
 
 
 def refuse_server(store: StoreSettings) -> None:
@@ -43,11 +44,11 @@ ALL_KEYS: Final = "*"
 
 
 async def restore_backup(
-    source: Path, settings: Settings, revoked: Mapping[str, datetime] | Literal["*"] | None = None
+    source: Path, settings: Settings, former: FormerKeys | Literal["*"] | None = None
 ) -> Restored:
     """Restore a backup into the data directory, which must be empty.
 
-    `revoked` maps the keys that must stay revoked to the time of their revocation; `*` revokes every key. Raises
+    `former`: keys that are revoked there, or may claim less there, stay so; `*` revokes every key. Raises
     InvalidRequest for a damaged or newer backup, StoreMisfit for one of another embedder, Conflict for a directory
     that is not empty. After an error the directory is as before.
     """
@@ -65,7 +66,7 @@ async def restore_backup(
     try:
         async with open_store(settings.store) as (connection, _):
             await verify_restored(connection, manifest)
-            return Restored(manifest, *await _revoke_again(connection, directory, revoked))
+            return Restored(manifest, *await _limit_again(connection, directory, former))
     except EngineFault as error:
         await asyncio.to_thread(files.empty_directory, directory)
         raise InvalidRequest(
@@ -76,16 +77,23 @@ async def restore_backup(
         raise
 
 
-async def _revoke_again(
-    connection: Connection, directory: Path, revoked: Mapping[str, datetime] | Literal["*"] | None
+async def _limit_again(
+    connection: Connection, directory: Path, former: FormerKeys | Literal["*"] | None
 ) -> tuple[tuple[KeyInfo, ...], tuple[KeyInfo, ...]]:
-    """Revoke these keys. Returns the keys that are valid now, and those that were revoked here."""
+    """Revoke and lower keys again. Returns the keys that are valid now, and those that were revoked here."""
     now = to_datetime(await connection.now())
-    keys = await api_keys.list_keys(connection)
-    to_revoke = dict.fromkeys([key.id for key in keys], now) if revoked == ALL_KEYS else revoked or {}
+    told = former if isinstance(former, FormerKeys) else FormerKeys({}, {})
+    to_revoke = told.revoked
+    if former == ALL_KEYS:
+        to_revoke = dict.fromkeys([key.id for key in await api_keys.list_keys(connection)], now)
     kept_revoked = await revoked_keys.revoke_again(connection, to_revoke)
+    for key_id, source in told.sources.items():
+
+        def lower(key: KeyRecord, source: Source = source) -> KeyRecord:
+            return key.model_copy(update={"highest_source": lower_source(key.highest_source, source)})
+
+        await api_keys.change(connection, key_id, lower)
     await revoked_keys.save_revoked_keys(connection, directory)
-    revoked_ids = {key.id for key in kept_revoked}
-    unrevoked = [key for key in keys if key.revoked_at is None and key.id not in revoked_ids]
+    unrevoked = [key for key in await api_keys.list_keys(connection) if key.revoked_at is None]
     valid = tuple(key for key in unrevoked if key.expires_at is None or key.expires_at > now)
     return valid, tuple(kept_revoked)

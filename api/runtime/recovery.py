@@ -83,17 +83,17 @@ def _repair_locked(directory: Path, apply_repair: Callable[[Path, DamageReport],
 
 
 async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, Restored]:
-    """Move the store aside and restore a backup in its place; keys revoked since the backup stay revoked.
+    """Move the store aside and restore a backup in its place; keys revoked or lowered since the backup stay so.
 
     Raises what `restore_backup` raises; the store is then back in its place.
     """
     directory = data_directory(settings.store)
-    revoked = None
+    former = None
     with suppress(InvalidRequest):
-        revoked = await asyncio.to_thread(revoked_keys.read_revoked_keys, directory)
+        former = await asyncio.to_thread(revoked_keys.read_former_keys, directory)
     aside = await asyncio.to_thread(_move_aside, directory)
     try:
-        return aside, await restore_backup(source, settings, revoked)
+        return aside, await restore_backup(source, settings, former)
     except BaseException:
         await asyncio.shield(asyncio.to_thread(_move_back, aside, directory))
         raise

@@ -186,7 +186,7 @@ async def _finish_erasures(store: ErasedStore) -> None:
 
 
 async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None) -> None:
-    """Write the revoked keys beside the store, so that restoring an older backup revokes them again."""
+    """Write beside the store which keys are revoked and how far each is trusted: an older backup does not know."""
     if engine is None:
         return
     try:

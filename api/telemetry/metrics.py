@@ -11,9 +11,11 @@ import re
 from collections import Counter as Tally
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from statistics import fmean
 from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -27,6 +29,7 @@ from schemas.memory import level_of
 from schemas.stream import ConsciousnessStream
 from schemas.upkeep.quality import QualitySummary
 from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Connection
 from substrate.engine.data_directory import free_bytes
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import origin_of
@@ -36,6 +39,8 @@ from substrate.store.runs import RunRecord
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1, 2.5, 5, 10)
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 PARALLEL_COUNTS: Final = 8
+READ_AT_ONCE: Final = 64
+"""So many graphs are read for one scrape, those first that were read longest ago; a store may have thousands."""
 LATEST_ENERGIES: Final = 100
 CHARACTERS_PER_TOKEN: Final = 4
 """A rough estimate for English and JSON, good enough to see a stream grow out of bounds."""
@@ -354,24 +359,36 @@ def _add_quality(families: EngineMetrics, swept: Iterable[tuple[str, QualitySumm
         families.grades.add_metric(labels, count)
 
 
-async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
+_sizes: Final = WeakKeyDictionary[Connection, dict[str, _GraphSizes]]()
+"""By store and graph what was read last, the graph that was read longest ago first."""
+
+
+async def read_sizes(runtime: Runtime) -> dict[str, _GraphSizes]:
+    """The sizes of all graphs. Of a store with many most are of earlier scrapes; all are read for the first."""
     connection = runtime.deps.connection
-    memory = await connection.memory_bytes()
-    families.lease.add_metric((), int((await lease.read(connection)).held))
     names = await runtime.deps.graphs.existing()
     slots = asyncio.Semaphore(PARALLEL_COUNTS)
+    kept = {name: sizes for name, sizes in _sizes.get(connection, {}).items() if name in set(names)}
+    due = [*sorted(set(names) - kept.keys()), *list(kept)[:READ_AT_ONCE]]
 
-    async def read_sizes(name: str) -> _GraphSizes:
+    async def read_one(name: str) -> None:
         async with slots:
             graph = Graph(connection, name)
-            try:
-                return _GraphSizes(await reader.count_nodes(graph), await read_last_summary(graph))
-            except GraphMissing:
-                return _GraphSizes(Tally(), None)  # erased since it was listed
+            kept.pop(name, None)
+            with suppress(GraphMissing):  # erased since it was listed
+                kept[name] = _GraphSizes(await reader.count_nodes(graph), await read_last_summary(graph))
 
+    await asyncio.gather(*map(read_one, due))
+    _sizes[connection] = kept
+    return kept
+
+
+async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
+    memory = await runtime.deps.connection.memory_bytes()
+    families.lease.add_metric((), int((await lease.read(runtime.deps.connection)).held))
     graphs, nodes, moments = Tally[str](), Tally[str](), Tally[str]()
     swept: list[tuple[str, QualitySummary]] = []
-    for name, sizes in zip(names, await asyncio.gather(*map(read_sizes, names)), strict=True):
+    for name, sizes in (await read_sizes(runtime)).items():
         level = level_of(origin_of(name)[0]).value
         graphs[level] += 1
         nodes[level] += sizes.counts["nodes"]

@@ -34,16 +34,10 @@ async def back_up(connection: Connection, directory: Path, target: Path, now: In
         try:
             file, graphs = await snapshot.take_snapshot(connection, directory)
             manifest = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
-            return await _run_to_end(asyncio.to_thread(_write, file, target, manifest, directory))
+            return await _run_to_end(asyncio.to_thread(backup.write_backup, file, target, manifest, directory))
         except asyncio.CancelledError:
             await _run_to_end(snapshot.remove_snapshot(connection, directory))
             raise
-
-
-def _write(file: Path, target: Path, manifest: Manifest, directory: Path) -> Manifest:
-    complete = backup.write_backup(file, target, manifest)
-    backup.note_backup(directory, target)
-    return complete
 
 
 async def _run_to_end[T](work: Coroutine[Any, Any, T]) -> T:

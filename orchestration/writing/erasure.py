@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import batched
 from pathlib import Path
@@ -17,6 +18,7 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import ingestion_id
 from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
+from orchestration.writing.thread_closing import reopen
 from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Removed
 from schemas.errors import Conflict, NotAuthor, NotFound
@@ -94,8 +96,18 @@ async def erase(
         new = _notes((*also, *beside), mark.at, deps)
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
         await unfinished_erasures.begin(connection, new)
+        opened: list[str] = []
+        if target.kind in ("memory", "episode") and key is Level.N1 and exists:
+            graph = Graph(connection, target.graph)
+            gone = [target.id] if target.kind == "memory" else await erasure.episode_memories(graph, target.id)
+            opened = await reopen([*gone, *(each.id for each in also)], graph, deps, now)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
-    return report.model_copy(update={"removed": Removed(**removed[target.graph]), "log_rewritten": rewritten})
+    told = {
+        "removed": Removed(**removed[target.graph]),
+        "log_rewritten": rewritten,
+        "notes": (*opened, *report.notes),
+    }
+    return report.model_copy(update=told)
 
 
 async def describe(command: EraseMemory, deps: Deps, now: Instant) -> ErasureReport:
@@ -126,6 +138,8 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
         targets = [ErasureTarget("memory", graph.name, memory_id) for memory_id in ids]
         notes = _notes(targets, now, deps)
         await unfinished_erasures.begin(deps.connection, notes)
+        with suppress(GraphMissing):
+            await reopen(ids, graph, deps, now)
         removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps))
     return removed[graph.name]["memories"]
 

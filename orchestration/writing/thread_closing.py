@@ -8,19 +8,23 @@ the rule of trust holds; a thread that it may not change stays open.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.ranking.relevance import word_weights
 from orchestration.writing import atomic
-from orchestration.writing.appraised_rows import text_of
-from schemas.commands import Command, Relate, Remember, Resolve
+from orchestration.writing.appraised_rows import appraise_command, text_of
+from orchestration.writing.command_rows import new_row
+from orchestration.writing.records import embedded_text
+from schemas.commands import Command, Relate, Remember, Resolve, Retract, Undo, WriteReceipt
 from schemas.memory import Level, ResolutionState, graph_fields
-from schemas.temporal import Instant, to_datetime
+from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name, origin_of
 from substrate.store import lexicon
-from substrate.store.threads import LaterText, OpenMemory, read_open_threads, read_steps
+from substrate.store.threads import SOLVED_BY, LaterText, OpenMemory, read_ends, read_open_threads, read_steps
 from substrate.text import query_words, stems
 
 RESOLVED_BY: Final = "RESOLVED_BY"
@@ -78,6 +82,7 @@ async def _close(solution: Told, opened: OpenMemory, graph: Graph, deps: Deps, *
     """Close one thread; False when that is refused."""
     resolve = Resolve(
         id=opened.id,
+        command_id=_closing_id(opened.id, str(solution.row["id"])),
         effective_at=to_datetime(solution.row["valid_at"]),
         resolution_state=ResolutionState.RESOLVED,
         **_writer_fields(solution),
@@ -91,6 +96,65 @@ async def _close(solution: Told, opened: OpenMemory, graph: Graph, deps: Deps, *
     links = [_link(solution, step, LED_TO, goal=HOW) for step in steps]
     await atomic.apply(links, deps, now)
     return True
+
+
+def _closing_id(opened: str, solution: str) -> str:
+    """The id of the command that closes a thread: it is applied once, also when it is sent once more."""
+    return f"closed-{blake2b(f'{opened}|{solution}'.encode(), digest_size=16).hexdigest()}"
+
+
+async def close_left(graph: Graph, deps: Deps, since: Instant, now: Instant) -> int:
+    """Close what memories stored after `since` tell as solved: a process may have ended before it did.
+
+    A closing that was taken back stays so. Raises as `close_threads`.
+    """
+    told, (_, citizen_id) = [], origin_of(graph.name)
+    for fields in await read_ends(graph, since):
+        command = Remember.model_validate(
+            {**fields, "citizen_id": citizen_id, "valid_at": to_datetime(fields["valid_at"])}
+        )
+        row = new_row(command, "", now)
+        [vector] = await deps.embedder.embed_texts([embedded_text(row)])
+        told.append(Told(command, {**row, "embedding": vector or None}, appraise_command(command)))
+    return await close_threads(told, graph, deps, now)
+
+
+async def reopen(
+    solutions: Sequence[str], graph: Graph, deps: Deps, now: Instant, *, turns_alone: bool = False
+) -> list[str]:
+    """Take back the closings by these memories, which go. Returns a sentence for each thread that is open again.
+
+    `turns_alone`: only by those of them that are turns.
+    """
+    key, citizen_id = origin_of(graph.name)
+    said = []
+    for opened, solution, source in await graph.read(
+        SOLVED_BY, ids=list(solutions), turns_alone=turns_alone, open=END_OF_TIME
+    ):
+        closing = _closing_id(opened, solution)
+        fields = {**graph_fields(key), "citizen_id": citizen_id, "source": source}
+        [receipt] = await atomic.apply([Undo(id=opened, undoes=closing, **fields).as_inferred()], deps, now)
+        if receipt.status == "stored":
+            said.append(f"{opened} is open again: what told it as solved is gone")
+    return said
+
+
+async def reopen_retracted(
+    commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps, now: Instant
+) -> list[WriteReceipt]:
+    """The receipts; that of a retraction names the threads that are open again by it.
+
+    A turn that is taken back never told anything; of another memory that ceases to hold it is not known.
+    """
+    answers = []
+    for command, receipt in zip(commands, receipts, strict=True):
+        if isinstance(command, Retract) and command.level is Level.N1 and receipt.status == "stored":
+            graph = deps.graph(graph_name(Level.N1, command.citizen_id))
+            in_part = command.effective_at is not None or command.valid_to is not None
+            said = await reopen([command.id], graph, deps, now, turns_alone=in_part)
+            receipt = receipt.model_copy(update={"warnings": (*receipt.warnings, *said)})
+        answers.append(receipt)
+    return answers
 
 
 def _later_text(solution: Told) -> LaterText:

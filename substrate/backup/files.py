@@ -7,7 +7,7 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from tempfile import mkdtemp
+from secrets import token_hex
 from typing import Final
 
 from pydantic import ValidationError
@@ -21,6 +21,7 @@ MANIFEST: Final = "manifest.json"
 NOTES: Final = "engine.backups"
 """File of the data directory that lists where its backups were written."""
 MAX_NOTES: Final = 20
+_PART: Final = ".part"
 _LOG: Final = "engine-aof"
 _BASE: Final = "engine.aof.1.base.rdb"
 _LOG_MANIFEST: Final = f"file {_BASE} seq 1 type b\n"
@@ -33,28 +34,32 @@ def require_empty(target: Path) -> None:
         raise Conflict(f"{target} is there already and not empty", remedy="Name a directory that is new or empty.")
 
 
-def write_backup(snapshot: Path, target: Path, manifest: Manifest) -> Manifest:
+def write_backup(snapshot: Path, target: Path, manifest: Manifest, directory: Path) -> Manifest:
     """Move the snapshot to `target` and write the manifest beside it; returns the manifest with the file's digest.
 
-    Raises InvalidRequest when the target cannot be written; then there is neither backup nor snapshot.
+    `directory`, the data directory, notes the part before it is filled, so that the next backup can remove what a
+    killed one left. Raises InvalidRequest when the target cannot be written; then there is neither backup nor
+    snapshot.
     """
-    draft: Path | None = None
+    for left in unfinished_backups(directory):
+        shutil.rmtree(left, ignore_errors=True)
+    draft = target.with_name(f".{target.name}-{token_hex(4)}{_PART}")
+    note_backup(directory, draft)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(mkdtemp(prefix=f".{target.name}-", suffix=".part", dir=target.parent))
+        draft.mkdir(mode=0o700, parents=True)
         shutil.move(snapshot, draft / SNAPSHOT)
         (draft / SNAPSHOT).chmod(0o600)
         complete = manifest.model_copy(update={"files": {SNAPSHOT: _digest(draft / SNAPSHOT)}})
         _write_durably(draft / MANIFEST, complete.model_dump_json(indent=2).encode() + b"\n")
         draft.replace(target)
     except OSError as error:
-        if draft is not None:
-            shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
         raise InvalidRequest(
             f"the backup cannot be written to {target}: {error.strerror}", remedy="Name another directory."
         ) from error
     finally:
         snapshot.unlink(missing_ok=True)
+    note_backup(directory, target)
     return complete
 
 
@@ -117,11 +122,16 @@ def empty_directory(directory: Path) -> None:
 
 
 def note_backup(directory: Path, target: Path) -> None:
-    """Record in the data directory where a backup of it was written, newest last."""
-    paths = [*(path for path in _read_notes(directory) if path != str(target)), str(target)]
-    # The backup exists already: a note that cannot be written must not make it look failed.
+    """Record in the data directory where a backup of it, or the part of one, is written, newest last."""
+    noted = [path for path in _read_notes(directory) if path != str(target) and Path(path).exists()]
+    # The backup may exist already: a note that cannot be written must not make it look failed.
     with suppress(OSError):
-        write_private(directory / NOTES, "\n".join(paths[-MAX_NOTES:]))
+        write_private(directory / NOTES, "\n".join([*noted, str(target)][-MAX_NOTES:]))
+
+
+def unfinished_backups(directory: Path) -> list[Path]:
+    """The parts that are there of backups of this data directory: of one under way, or of one that was killed."""
+    return [part for part in map(Path, _read_notes(directory)) if part.suffix == _PART and part.is_dir()]
 
 
 def noted_backups(directory: Path) -> list[tuple[Path, Manifest]]:

@@ -88,7 +88,7 @@ class VectorSets(NamedTuple):
         count = search.k + 1  # `WHOLE` may be among them
         try:
             how = ("TRUTH",) if 0 < search.held <= EXACT_WITHIN else ("EF", _explored(search.held, count))
-            only = ("FILTER", OPEN) if search.open_only and search.crowded else ()
+            only = ("FILTER", OPEN) if search.open_only and (search.crowded or not search.held) else ()
             words = ("VSIM", self.key(search.role), "FP32", pack(search.embedding), "WITHSCORES", "COUNT", count)
             return read_found(await self.connection.search_vectors(*words, *how, *only, "NOTHREAD"))[: search.k]
         except Fault:  # another kind of key, or vectors of another dimension

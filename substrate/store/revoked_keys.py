@@ -1,4 +1,7 @@
-"""A file in the data directory that lists the revoked keys: a restored backup may be older than a revocation."""
+"""A file in the data directory that says which keys were revoked, and the highest source of every other.
+
+A restored backup may be older than a revocation, and than the lowering of a source.
+"""
 
 from __future__ import annotations
 
@@ -7,45 +10,53 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
 from schemas.errors import InvalidRequest
 from schemas.keys import KeyInfo, KeyRecord
+from schemas.memory import Source
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import write_private
 from substrate.store import api_keys
 
 FILE: Final = "engine.revoked"
+_SOURCES: Final = frozenset(Source)
+
+
+class FormerKeys(NamedTuple):
+    """When each revoked key was revoked, and the highest source of the others, by their ids."""
+
+    revoked: Mapping[str, datetime]
+    sources: Mapping[str, Source]
 
 
 async def save_revoked_keys(connection: Connection, directory: Path) -> None:
-    """Add the revoked keys of the store to the file, and create it if it does not exist. Raises OSError."""
-    revoked = {
-        key.id: key.revoked_at.isoformat()
-        for key in await api_keys.list_keys(connection)
-        if key.revoked_at is not None
-    }
-    await asyncio.to_thread(_add, directory, revoked)
+    """Write what the store knows of its keys; what the file has as revoked stays so there. Raises OSError."""
+    told: dict[str, str] = {}
+    for key in await api_keys.list_keys(connection):
+        told[key.id] = key.highest_source.value if key.revoked_at is None else key.revoked_at.isoformat()
+    await asyncio.to_thread(_add, directory, told)
 
 
-def _add(directory: Path, revoked: Mapping[str, str]) -> None:
+def _add(directory: Path, told: Mapping[str, str]) -> None:
     path = directory / FILE
     before = orjson.loads(path.read_bytes()) if path.exists() else None
-    after = {**revoked, **(before or {})}
+    after = {**(before or {}), **told}
+    for key_id, text in (before or {}).items():
+        if text not in _SOURCES:
+            after[key_id] = text
     if after != before:
         write_private(path, orjson.dumps(after).decode())
 
 
-def read_revoked_keys(directory: Path) -> dict[str, datetime]:
-    """Return the ids of the revoked keys, and when each was revoked.
-
-    Raises InvalidRequest when the file cannot be read.
-    """
+def read_former_keys(directory: Path) -> FormerKeys:
+    """Return what the file says of the keys. Raises InvalidRequest when it cannot be read."""
     try:
-        revoked = orjson.loads((directory / FILE).read_bytes())
-        return {key_id: datetime.fromisoformat(at) for key_id, at in revoked.items()}
+        told = orjson.loads((directory / FILE).read_bytes())
+        revoked = {key_id: datetime.fromisoformat(text) for key_id, text in told.items() if text not in _SOURCES}
+        return FormerKeys(revoked, {key_id: Source(text) for key_id, text in told.items() if text in _SOURCES})
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise InvalidRequest(
             f"{directory} does not say which keys were revoked ({FILE} cannot be read)",

@@ -47,6 +47,23 @@ STEPS_BETWEEN: Final = Query(
 """The memories that tell a step between an open memory and its solution, nearest in meaning first."""
 
 
+_INFERRED_END: Final = "{0}.resolution_state = 'resolved' AND {0}.unset CONTAINS 'resolution_state' "
+ENDS_TOLD: Final = Query(
+    "ends_told",
+    f"MATCH (n:ConsciousnessNode) WHERE {_INFERRED_END.format('n')} AND n.created_at > $since "
+    "AND n.expired_at = $open WITH n ORDER BY n.created_at DESC, n.id LIMIT $limit "
+    "RETURN n.id, n.name, n.description, n.node_type, n.speaker, n.source, n.episode_id, n.valid_at",
+)
+"""What was told lately and is resolved by its own words: it may tell how something else ended."""
+SOLVED_BY: Final = Query(
+    "solved_by",
+    "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids AND (s.node_type = 'Turn' OR NOT $turns_alone) WITH s "
+    "MATCH (n:ConsciousnessNode)-[e:LINK|PAST_LINK]->(s) WHERE e.relation_type = 'RESOLVED_BY' "
+    f"AND {_INFERRED_END.format('n')} AND n.expired_at = $open RETURN DISTINCT n.id, s.id, s.source ORDER BY n.id",
+)
+"""The threads that were closed by inference because of these memories."""
+
+
 class OpenMemory(NamedTuple):
     """A memory with an inferred open state. `distance`: of its meaning to the later text, None without vectors."""
 
@@ -83,6 +100,15 @@ async def read_open_threads(graph: Graph, text: LaterText) -> list[OpenMemory]:
         memory if memory.distance is None else memory._replace(distance=float(memory.distance))
         for memory in memories
     ]
+
+
+async def read_ends(graph: Graph, since: Instant) -> list[dict[str, Any]]:
+    """The fields of the newest memories, stored after `since`, that may tell how something ended."""
+    names = ("id", "name", "description", "node_type", "speaker", "source", "episode_id", "valid_at")
+    ends: list[dict[str, Any]] = []
+    for row in await graph.read(ENDS_TOLD, since=since, open=END_OF_TIME, limit=MAX_OPEN):
+        ends.append(dict(zip(names, row, strict=True)))
+    return ends
 
 
 async def read_steps(graph: Graph, opened: OpenMemory, text: LaterText, *, far: float, limit: int) -> list[str]:

@@ -9,6 +9,7 @@ for each page. The one after the limit sorts one page: an OPTIONAL MATCH puts ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -103,6 +104,19 @@ VERSION_PAGE: Final = Query(
 )
 """The past versions of the memories of a range, each with the record that its identity carries."""
 
+
+def deep_maps(record: str, past: int) -> str:
+    """One row for each map of these records, named `r`, that may be nested too deeply."""
+    texts = ", ".join(map(partial(_deep_text, "r"), stored_maps.COLUMNS))
+    return f"MATCH {record} UNWIND [{texts}] AS text WITH text WHERE text IS NOT NULL RETURN {past} AS past, text "
+
+
+DEEP_MAPS: Final = Query(
+    "deep_maps",
+    f"{deep_maps('(r:ConsciousnessNode)', 0)}UNION ALL {deep_maps('()-[r:LINK]->()', 0)}UNION ALL "
+    f"{deep_maps('(r:PastVersion)', 1)}UNION ALL {deep_maps('()-[r:PAST_LINK]->()', 1)}",
+)
+"""The maps of all records that may be nested too deeply, and whether it is a past record."""
 CONTENTS: Final = Query(
     "contents",
     "UNWIND $places AS place MATCH (n:ConsciousnessNode) WHERE id(n) = place "
@@ -341,6 +355,14 @@ async def read_contents(graph: Graph, internal_ids: Sequence[int]) -> list[Conte
             valid, known = Period(*times[:2]), Period(*times[2:])
             contents.append(Content(memory_id, name, description or "", speaker, node_type, version, valid, known))
     return contents
+
+
+async def count_unreadable(graph: Graph) -> tuple[int, int]:
+    """How many stored maps no answer can show: of the records that memories and links carry, and of past ones."""
+    counts = [0, 0]
+    for past, text in await graph.read(DEEP_MAPS):
+        counts[past] += stored_maps.repair_map(text) != text
+    return counts[0], counts[1]
 
 
 async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:

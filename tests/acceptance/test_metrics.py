@@ -12,8 +12,15 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from api.runtime.runtime import open_runtime
+from api.telemetry import metrics
 from api.telemetry.logs import REQUEST_STATE, JsonLineFormatter
+from api.telemetry.metrics import READ_AT_ONCE
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from substrate.graphs.graph import Graph
+from substrate.store import reader
 from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
+from tests.integration.store import remember, stored
 from tests.waiting import wait_until
 
 type Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -106,7 +113,10 @@ def test_a_revision_is_counted_under_its_whole_path(
 def test_the_sizes_are_those_of_the_engine(service: Service, citizen: str) -> None:
     before = scrape(service)
     service.remember(citizen, id="m", name=SECRET)
-    earlier, after, later = service.contents(notes=True), scrape(service), service.contents(notes=True)
+    earlier = service.contents(notes=True)
+    for _ in range(1 + len(earlier) // READ_AT_ONCE):
+        after = scrape(service)  # of many graphs one scrape reads only some
+    later = service.contents(notes=True)
     fewest, most = (
         [counts[0] for name, counts in held.items() if name.startswith("citizen_")] for held in (earlier, later)
     )
@@ -118,6 +128,30 @@ def test_the_sizes_are_those_of_the_engine(service: Service, citizen: str) -> No
     assert after["substrate_engine_up", ()] == 1
     assert after["substrate_http_requests_in_flight", ()] == 1
     assert SECRET not in service.http.get("/metrics").text
+
+
+async def test_of_many_graphs_a_scrape_reads_only_some_and_the_next_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "READ_AT_ONCE", 3)
+    read, count_nodes = set[str](), reader.count_nodes
+
+    async def count_and_note(graph: Graph) -> dict[str, int]:
+        read.add(graph.name)
+        return await count_nodes(graph)
+
+    monkeypatch.setattr(reader, "count_nodes", count_and_note)
+    settings = Settings(store=StoreSettings(data=tmp_path / "data"), embedding=EmbeddingSettings(embedding="none"))
+    async with open_runtime(settings) as runtime:
+        await stored(runtime.deps, *(remember(f"c{number}", "m") for number in range(6)))
+        every = {f"citizen_c{number}" for number in range(6)}
+        seen: list[set[str]] = []
+        for _ in range(4):
+            assert b'substrate_graphs{level="N1"} 6.0' in await metrics.render_metrics(runtime)
+            seen.append({*read})
+            read.clear()
+        assert seen[0] == seen[1] | seen[2] == every
+        assert (len(seen[1]), seen[3]) == (3, seen[1])
 
 
 def test_metrics_are_for_upkeep_and_administrators(service: Service) -> None:

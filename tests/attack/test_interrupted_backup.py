@@ -1,10 +1,11 @@
-"""A backup right after the start of the engine does not end it; a cancelled one leaves no files."""
+"""A backup right after the start of the engine does not end it; a cancelled or killed one leaves no files."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -134,3 +135,37 @@ async def test_a_backup_whose_engine_is_killed_fails_and_leaves_no_files(tmp_pat
     async with open_runtime(at(data)) as runtime:
         await back_up(runtime.deps.connection, data, target, await runtime.moment())
     assert read_backup(target).graphs.keys() == {"citizen_c0", "citizen_c1", "citizen_c2"}
+
+
+async def test_what_a_killed_backup_left_is_named_and_the_next_backup_removes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+    async with open_runtime(at(data)) as runtime:
+        await stored(runtime.deps, remember("c", "m"))
+    assert (await command(data, "backup", tmp_path / "far" / "monday"))[0] == -signal.SIGKILL
+    [part] = (tmp_path / "far").iterdir()
+    code, said = await command(data, "doctor")
+    assert (code, part.name in said) == (1, True)
+    async with open_store(at(data).store) as (connection, _):
+        await back_up(connection, data, tmp_path / "tuesday", await connection.now())
+    assert not part.exists()
+    assert read_backup(tmp_path / "tuesday").graphs.keys() == {"citizen_c"}
+    assert "ispartofabackup" not in (await command(data, "doctor"))[1]
+
+
+async def command(data: Path, *words: str | Path) -> tuple[int, str]:
+    """The exit code of a command that is killed when it moves a snapshot, and its words without white space."""
+    line = [sys.executable, "-c", KILLED_WHILE_IT_MOVES, "--data", data, *words]
+    process = await asyncio.create_subprocess_exec(*map(str, line), stdout=asyncio.subprocess.PIPE)
+    printed, _ = await process.communicate()
+    return process.returncode or 0, "".join(printed.decode().split())
+
+
+KILLED_WHILE_IT_MOVES: Final = """
+import os, signal, shutil, sys
+from api.cli import program
+shutil.move = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+program.main(sys.argv[1:])
+"""

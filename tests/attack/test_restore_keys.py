@@ -1,4 +1,4 @@
-"""A backup does not know which keys were revoked after it: what is restored says which count, or keeps them so."""
+"""A backup does not know which keys were revoked or lowered after it: it says so, or keeps them so."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from api.runtime.runtime import keep_revocations, open_runtime
 from api.security import authentication
 from orchestration.transfer.backup import back_up
 from schemas.errors import InvalidRequest, Unauthenticated
-from schemas.keys import KeyRequest
+from schemas.keys import KeyChange, KeyRequest
+from schemas.memory import Source
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.store.revoked_keys import FILE, read_revoked_keys
+from substrate.store.revoked_keys import FILE, read_former_keys
 
 
 class Lived(NamedTuple):
@@ -28,6 +29,7 @@ class Lived(NamedTuple):
     good: str
     early: str
     late: str
+    lowered: str
 
 
 def at(directory: Path) -> Settings:
@@ -39,15 +41,18 @@ async def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
     home = tmp_path_factory.mktemp("keys")
     async with open_runtime(at(home / "data")) as runtime:
         connection, now = runtime.deps.connection, await runtime.moment()
-        good, early, late = [
+        good, early, late, lowered = [
             (await authentication.create_key(connection, KeyRequest(name=name, scopes=("admin",)), now)).key
-            for name in ("good", "early", "late")
+            for name in ("good", "early", "late", "lowered")
         ]
         await authentication.revoke_key(connection, id_of(early), now)
         await back_up(connection, home / "data", home / "backup", now)
         await authentication.revoke_key(connection, id_of(late), now)
+        await authentication.change_key(connection, id_of(lowered), KeyChange(highest_source=Source.TOOL))
+        await authentication.change_key(connection, id_of(good), KeyChange(highest_source=Source.CITIZEN))
+        await authentication.change_key(connection, id_of(good), KeyChange(highest_source=Source.SYSTEM))
         await keep_revocations(connection, runtime.engine)
-    return Lived(home / "data", home / "backup", good, early, late)
+    return Lived(home / "data", home / "backup", good, early, late, lowered)
 
 
 def id_of(key: str) -> str:
@@ -68,13 +73,13 @@ async def counts(directory: Path, key: str) -> bool:
 
 
 async def test_a_key_that_the_former_store_knows_as_revoked_stays_so(lived: Lived, tmp_path: Path) -> None:
-    restored = await restore_backup(lived.backup, at(tmp_path / "data"), read_revoked_keys(lived.data))
+    restored = await restore_backup(lived.backup, at(tmp_path / "data"), read_former_keys(lived.data))
     assert [key.name for key in restored.kept_revoked] == ["late"]
-    assert [key.name for key in restored.keys] == ["good"]
+    assert {key.name: key.highest_source.value for key in restored.keys} == {"good": "system", "lowered": "tool"}
     assert await counts(tmp_path / "data", lived.good)
     assert not await counts(tmp_path / "data", lived.late)
     assert not await counts(tmp_path / "data", lived.early)
-    assert read_revoked_keys(tmp_path / "data").keys() == {id_of(lived.early), id_of(lived.late)}
+    assert read_former_keys(tmp_path / "data").revoked.keys() == {id_of(lived.early), id_of(lived.late)}
 
 
 async def test_going_back_to_a_backup_in_place_brings_no_key_back(lived: Lived, tmp_path: Path) -> None:
@@ -82,6 +87,7 @@ async def test_going_back_to_a_backup_in_place_brings_no_key_back(lived: Lived, 
     _, restored = await replace_with_backup(lived.backup, at(data))
     assert [key.name for key in restored.kept_revoked] == ["late"]
     assert not await counts(data, lived.late)
+    assert {key.name: key.highest_source.value for key in restored.keys} == {"good": "system", "lowered": "tool"}
 
 
 async def test_all_keys_of_a_backup_can_be_revoked(lived: Lived, tmp_path: Path) -> None:
@@ -104,10 +110,13 @@ def test_the_command_line_names_the_keys_that_count_again(
     code, said = substrate("one")
     assert code == 0
     assert f"key {id_of(lived.late)} for late: valid now" in said
-    assert f"key {id_of(lived.good)} for good: valid now" in said
+    assert f"key {id_of(lived.good)} for good: valid now (admin, at most system)" in said
+    assert f"key {id_of(lived.lowered)} for lowered: valid now (admin, at most system)" in said
+    assert "One whose source was lowered since claims what it could before" in said
     assert id_of(lived.early) not in said
     assert "is valid again: revoke it with `substrate keys revoke ID`" in said
     code, said = substrate("two", "--former", str(lived.data))
+    assert f"key {id_of(lived.lowered)} for lowered: valid now (admin, at most tool)" in said
     assert (code, f"key {id_of(lived.late)} for late: stays revoked" in said, "again" in said) == (0, True, False)
     assert substrate("three", "--former", str(lived.data), "--revoke-keys")[0] == 2
     code, said = substrate("four", "--former", str(tmp_path))
@@ -119,4 +128,4 @@ def test_a_store_that_says_nothing_of_revoked_keys_is_not_taken_for_one_that_has
         if text is not None:
             (tmp_path / FILE).write_text(text)
         with pytest.raises(InvalidRequest, match="does not say which keys were revoked"):
-            read_revoked_keys(tmp_path)
+            read_former_keys(tmp_path)

@@ -1461,6 +1461,35 @@ WITH x
 MATCH (x)-[d:DECLINED]->()
 RETURN d.offer;
 
+// deep_maps
+MATCH (r:ConsciousnessNode)
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 0 AS past, text
+UNION ALL
+MATCH ()-[r:LINK]->()
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 0 AS past, text
+UNION ALL
+MATCH (r:PastVersion)
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 1 AS past, text
+UNION ALL
+MATCH ()-[r:PAST_LINK]->()
+UNWIND [CASE WHEN size(split(r.extra, '{')) + size(split(r.extra, '[')) > 34 THEN r.extra ELSE null END,
+    CASE WHEN size(split(r.sensory_details, '{')) + size(split(r.sensory_details, '[')) > 34 THEN r.sensory_details ELSE null END] AS text
+WITH text
+WHERE text IS NOT NULL
+RETURN 1 AS past, text;
+
 // doing_fitting_now
 // :params $began_from, $began_to, $beside_since, $beside_states, $episodes, $expanded, $first_hop, $generalised, $known_from, $known_to, $labels, $least_energy, $limit, $moment, $most_energy, $node_types, $since, $sources, $speakers, $states, $unfiltered, $valid_from, $valid_to, $window
 CALL {
@@ -1883,6 +1912,16 @@ MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE m.other_state = 'clearing'
 SET m.other_model = null, m.other_dimension = null, m.other_state = null
 RETURN m.generation;
+
+// ends_told
+// :params $limit, $open, $since
+MATCH (n:ConsciousnessNode)
+WHERE n.resolution_state = 'resolved' AND n.unset CONTAINS 'resolution_state' AND n.created_at > $since
+    AND n.expired_at = $open
+WITH n
+ORDER BY n.created_at DESC, n.id
+LIMIT $limit
+RETURN n.id, n.name, n.description, n.node_type, n.speaker, n.source, n.episode_id, n.valid_at;
 
 // episode_turns
 // :params $after, $episode, $rows
@@ -7604,7 +7643,8 @@ WHERE e.relation_type <> 'SAID_BY' AND e.valid_at + 0 < $valid_to AND e.invalid_
     OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
 WITH DISTINCT n, m, n.name AS name, n.aliases AS aliases
 WITH n, name, aliases, m,
-    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+    toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) AS lowered
+WITH n, name, aliases, m, any(word IN $possessives WHERE lowered CONTAINS word) AS tells
 ORDER BY m.valid_at, m.id
 WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
     '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
@@ -7645,7 +7685,8 @@ WITH n, name, aliases, j, m
 WHERE ((m.speaker IS NULL AND m.source IN $own_sources) OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
 WITH DISTINCT n, m, name, aliases
 WITH n, name, aliases, m,
-    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+    toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) AS lowered
+WITH n, name, aliases, m, any(word IN $possessives WHERE lowered CONTAINS word) AS tells
 ORDER BY m.valid_at, m.id
 WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
     '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
@@ -7752,10 +7793,10 @@ CALL {
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
   LIMIT $matching
   UNION ALL
-  CALL db.meta.stats()
-  YIELD nodeCount
+  MATCH (m:ConsciousnessNode)
+  WITH max(id(m)) + 1 AS ids
   UNWIND range(0, size($lots) - 1) AS lot
-  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  WITH lot, toInteger($lots[lot] * ids) AS place
   MATCH (m:ConsciousnessNode)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
@@ -7865,10 +7906,10 @@ CALL {
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
   LIMIT $matching
   UNION ALL
-  CALL db.meta.stats()
-  YIELD nodeCount
+  MATCH (m:ConsciousnessNode)
+  WITH max(id(m)) + 1 AS ids
   UNWIND range(0, size($lots) - 1) AS lot
-  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  WITH lot, toInteger($lots[lot] * ids) AS place
   MATCH (m:ConsciousnessNode)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
@@ -7888,10 +7929,10 @@ CALL {
   ORDER BY lot
   LIMIT $chance
   UNION ALL
-  CALL db.meta.stats()
-  YIELD nodeCount
+  MATCH (m:PastVersion)
+  WITH max(id(m)) + 1 AS ids
   UNWIND range(0, size($lots) - 1) AS lot
-  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  WITH lot, toInteger($lots[lot] * ids) AS place
   MATCH (m:PastVersion)
   WHERE id(m) = place
   WITH m, min(lot) AS lot
@@ -13989,6 +14030,17 @@ MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN coalesce(m.pending_until, 0), coalesce(m.feedback_at, 0), coalesce(m.clock, 0), coalesce(m.shifts, 0),
     coalesce(m.created_at, 0), coalesce(m.generation, 0), m.changes_until
 LIMIT 1;
+
+// solved_by
+// :params $ids, $open, $turns_alone
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $ids AND (s.node_type = 'Turn' OR NOT $turns_alone)
+WITH s
+MATCH (n:ConsciousnessNode)-[e:LINK|PAST_LINK]->(s)
+WHERE e.relation_type = 'RESOLVED_BY' AND n.resolution_state = 'resolved'
+    AND n.unset CONTAINS 'resolution_state' AND n.expired_at = $open
+RETURN DISTINCT n.id, s.id, s.source
+ORDER BY n.id;
 
 // stamp_erased
 // :params $at

@@ -12,6 +12,7 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from orchestration.insertion import apply
+from orchestration.resonance.ask import resonate
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
@@ -20,6 +21,7 @@ from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseCitizen, EraseMemory, Retract, Supersede, Undo
 from schemas.memory import Level
 from schemas.upkeep import SweepRequest
+from schemas.wave_signal import Resonate
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.graphs import filling, orphans
 from substrate.graphs.graph import Graph, Query, Search
@@ -373,3 +375,21 @@ async def test_a_graph_of_an_older_release_gets_vector_sets_when_it_is_opened(
     assert (stamp.likeness, stamp.schema_version) == ("sets", SCHEMA_VERSION)
     assert len(await names_in(deps, fresh_citizen)) == len(TEXTS) + 1
     assert not [row for row in await graph.read(INDEXES) if "VECTOR" in str(row[1])]
+
+
+async def test_vectors_of_the_past_do_not_crowd_out_what_resonates_now(deps: Deps, fresh_citizen: str) -> None:
+    asked = "a small ship near the quay in the evening"
+    notes = [remember(fresh_citizen, f"t{place}", name=f"the tax of {place}") for place in range(250)]
+    await stored(deps, remember(fresh_citizen, "near", name="the old harbour at dusk"), *notes, now=day(1))
+    request = Resonate.model_validate({"citizen_id": fresh_citizen, "query_text": asked})
+
+    async def resonant() -> list[str]:
+        answer = await resonate(request, deps, day(2))
+        return [one.memory.node_id for one in answer.levels["n1_personal"]]
+
+    before = await resonant()
+    assert before[0] == "near"
+    embedding = await deps.embedder.embed_query(asked)
+    past = [Vector(f"gone{place}", "k", [*embedding[:-1], place / 1e6], is_open=False) for place in range(500)]
+    await port.add(deps.connection, graph_of(deps, fresh_citizen).name, past)
+    assert await resonant() == before

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
+from orchestration import insertion
 from orchestration.dependencies import Deps
+from orchestration.ingestion.hearing import NewMessages, hear_messages
+from orchestration.ingestion.storing import Job
+from orchestration.upkeep.jobs.sweep import SweepJob
 from orchestration.waking.offer_rules import Whose
 from orchestration.waking.open_offers import find_open
-from schemas.commands import ANY_COMMAND
+from orchestration.writing import erasure, thread_closing
+from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source
 from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 from tests.integration.store import day, links, moment, relate, remember, stored
+from tests.upkeep_runs import run_job
 
 OPEN = "I'm blocked on the glass case, the supplier in Hamburg won't ship it."
 SOLVED = "The glass case from Hamburg is standing in the room, that's finally sorted."
@@ -143,3 +151,77 @@ async def test_what_waits_for_a_thread_that_was_told_as_solved_is_offered_to_go_
     await tell(deps, fresh_citizen, "solved", SOLVED, 20)
     [found] = await find_open(whose, deps, day(21))
     assert (found.offer.kind, found.offer.memory_id, found.other_id) == ("unblock", "trip", "open")
+
+
+async def test_a_closing_that_a_dying_process_left_out_is_done_by_the_next_sweep(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    with monkeypatch.context() as dying:
+        dying.setattr(thread_closing, "close_threads", AsyncMock(side_effect=asyncio.CancelledError))
+        with pytest.raises(asyncio.CancelledError):
+            await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    assert await solutions(deps, fresh_citizen) == []
+    for number in range(2):
+        await run_job(SweepJob(), deps, fresh_citizen, day(21 + number))
+        assert await solutions(deps, fresh_citizen) == [("open", "solved")]
+        assert await states(deps, fresh_citizen, "open") == [
+            (ResolutionState.BLOCKED, True), (ResolutionState.RESOLVED, True)
+        ]  # fmt: skip
+
+
+async def test_a_closing_that_was_taken_back_is_not_made_again_by_a_sweep(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    undo = {"command": "undo", "citizen_id": fresh_citizen, "id": "open"}
+    await stored(deps, ANY_COMMAND.validate_python(undo), now=day(21))
+    await run_job(SweepJob(), deps, fresh_citizen, day(22))
+    assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
+
+
+AGAIN: tuple[str, ...] = ("open is open again: what told it as solved is gone",)
+
+
+@pytest.mark.parametrize(
+    "way", ["retracted", "retracted in a list", "erased", "erased with its episode", "by a policy"]
+)
+async def test_what_told_a_thread_as_solved_goes_and_the_thread_is_open_again(
+    deps: Deps, fresh_citizen: str, way: str
+) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20, episode_id="talk")
+    graph = deps.graph(graph_name(Level.N1, fresh_citizen))
+    said = AGAIN
+    if way == "by a policy":
+        await erasure.erase_memories(["solved"], graph, deps, day(22))
+    elif way.startswith("erased"):
+        command = EraseMemory(citizen_id=fresh_citizen, id="solved")
+        whole = EraseEpisode(citizen_id=fresh_citizen, episode_id="talk")
+        report = await erasure.erase(whole if "episode" in way else command, deps, day(22), deps.directory)
+        said = report.notes[:1]
+    else:
+        retract = ANY_COMMAND.validate_python({"command": "retract", "citizen_id": fresh_citizen, "id": "solved"})
+        send = insertion.apply_atomically if "list" in way else insertion.apply
+        said = (await send([retract], deps, day(22)))[0].warnings
+    assert said == AGAIN
+    assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
+
+
+async def test_a_turn_that_is_deleted_solved_nothing(deps: Deps, fresh_citizen: str) -> None:
+    messages: list[dict[str, Any]] = [
+        {"id": str(number), "role": "user", "content": text, "timestamp": moment(number + 1).isoformat()}
+        for number, text in enumerate((OPEN, SOLVED))
+    ]
+    await hear_messages(NewMessages(fresh_citizen, "talk", messages), Job(deps, day(20)))
+    [(opened, _)] = await solutions(deps, fresh_citizen)
+    taken_back = [messages[0], {**messages[1], "deleted": True}]
+    await hear_messages(NewMessages(fresh_citizen, "talk", taken_back), Job(deps, day(21)))
+    assert await states(deps, fresh_citizen, opened) == [(ResolutionState.BLOCKED, True)]
+
+
+async def test_what_solved_a_thread_and_holds_no_more_leaves_it_solved(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    ended = {"command": "retract", "citizen_id": fresh_citizen, "id": "solved", "effective_at": moment(30)}
+    await stored(deps, ANY_COMMAND.validate_python(ended), now=day(40))
+    assert (await states(deps, fresh_citizen, "open"))[-1] == (ResolutionState.RESOLVED, True)

@@ -1,6 +1,7 @@
-"""The job `sweep`: checks a graph page by page and keeps the summary of what it found. It changes no record.
+"""The job `sweep`: checks a graph page by page and keeps the summary of what it found.
 
-At its end it drops the notes of streams that are too old, also those of a citizen who asks nothing more.
+At its end it drops the notes of streams that are too old, also those of a citizen who asks nothing more, and
+closes threads that were told as solved to a process that ended before it closed them. It changes no other record.
 
 Whether two memories say the same, and how complete a memory is with the links of others, is known only when the
 whole graph was read: 40 bytes for each memory, too much for a cursor. So the process that sweeps keeps these, and
@@ -16,7 +17,7 @@ from orchestration.mind.stream_notes import drop_old_notes
 from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.quality import keep_report
 from orchestration.upkeep.sweep import Sweep, finish_sweep, open_sweep, sweep_page
-from schemas.memory import Level
+from orchestration.writing.thread_closing import close_left
 from schemas.upkeep.findings import SweepReport
 from substrate.connection.errors import GraphMissing
 from substrate.store import quality as store
@@ -61,12 +62,13 @@ class SweepJob(Job):
         return Page(0, beside=(report,), shown=(_in_words(report),))
 
     async def keep(self, context: JobContext, page: Page) -> int:
-        """Keep the summary, once for each run, and drop old notes of streams, which no undo brings back."""
+        """Keep the summary, once for each run; drop old notes and close threads, which no undo takes back."""
         reports = [each for each in page.beside if isinstance(each, SweepReport)]
         kept = [
             await keep_report(context.graph, report, context.now, summary_id=context.run_id) for report in reports
         ]
-        if context.level is Level.N1:
+        if context.citizen_id is not None and reports:
+            await close_left(context.graph, context.deps, context.since or 0, context.now)
             await drop_old_notes(context.graph, context.deps, context.now)
         return sum(kept)
 
