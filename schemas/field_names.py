@@ -145,10 +145,18 @@ class Reading(NamedTuple):
     kept: bool
 
     def reword(self, error: ValidationError) -> ValidationError:
-        """The error with each fault under the name that was given, and with the field that was probably meant."""
+        """The error with each fault under the name that was given, and with the field that was probably meant.
+
+        A list is not called too short when it has elements with faults: pydantic counts those without.
+        """
         sent = {field: alias for alias, field in self.names.aliases.items() if alias in self.given}
         faults = error.errors(include_url=False)
-        lines = [self._line(fault, sent) for fault in faults]
+        faulty = {fault["loc"][:depth] for fault in faults for depth in range(len(fault["loc"]))}
+        lines = [
+            self._line(fault, sent)
+            for fault in faults
+            if fault["type"] != "too_short" or fault["loc"] not in faulty
+        ]
         return ValidationError.from_exception_data(error.title, lines)
 
     def _line(self, fault: Any, sent: Mapping[str, str]) -> InitErrorDetails:
