@@ -151,11 +151,10 @@ class Reading(NamedTuple):
         """
         sent = {field: alias for alias, field in self.names.aliases.items() if alias in self.given}
         faults = error.errors(include_url=False)
-        faulty = {fault["loc"][:depth] for fault in faults for depth in range(len(fault["loc"]))}
         lines = [
             self._line(fault, sent)
             for fault in faults
-            if fault["type"] != "too_short" or fault["loc"] not in faulty
+            if fault["type"] != "too_short" or len(fault["input"]) < fault["ctx"]["min_length"]
         ]
         return ValidationError.from_exception_data(error.title, lines)
 

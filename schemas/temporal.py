@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Final, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -173,28 +173,25 @@ Moment = Annotated[datetime, BeforeValidator(_check_readable), AfterValidator(_c
 as UTC and notes it."""
 
 
-def _day_after(moment: object) -> object:
-    """The midnight after a date alone; anything else as it is."""
+def end_of_day(moment: object, less: timedelta = timedelta()) -> object:
+    """The midnight after a date alone, `less` so much; anything else, and what is no date, as it is."""
     try:
         day = date.fromisoformat(moment) if isinstance(moment, str) and _DATE.fullmatch(moment) else moment
-        is_day = isinstance(day, date) and not isinstance(day, datetime)
-        return datetime.combine(day, time(), None) + _DAY if is_day else moment
+        if isinstance(day, date) and not isinstance(day, datetime):
+            return datetime.combine(day, time(), None) + _DAY - less
     except (ValueError, OverflowError):
-        return moment  # no date: refused as no time
-
-
-def _last_of_day(moment: object) -> object:
-    """The last moment of a date alone; anything else as it is."""
-    after = _day_after(moment)
-    return after - _MICROSECOND if isinstance(after, datetime) and after is not moment else moment
+        return moment  # refused by the type itself, with the reason
+    return moment
 
 
 EndMoment = Annotated[
-    Moment, BeforeValidator(_day_after), Field(description="A date alone means its whole day: up to its end.")
+    Moment, BeforeValidator(end_of_day), Field(description="A date alone means its whole day: up to its end.")
 ]
 """The end of a period, which does not belong to it: of a date alone the midnight after."""
 AskedMoment = Annotated[
-    Moment, BeforeValidator(_last_of_day), Field(description="A date alone means its whole day: its last moment.")
+    Moment,
+    BeforeValidator(partial(end_of_day, less=_MICROSECOND)),
+    Field(description="A date alone means its whole day: its last moment."),
 ]
 """A moment that is looked at: of a date alone the last, so that nothing of that day is missed."""
 

@@ -135,10 +135,10 @@ def _patterns(code: str) -> _Patterns:
         AnswerKind.REASON: rf"(?i:{_choice(given['reason'])})",
         AnswerKind.NAME: rf"(?i:{given['before_a_name']}) {_NAMES}",
     }
-    asked = {kind: rf"(?i:{_choice(table['asked'][kind])})" for kind in AnswerKind}
-    asked[AnswerKind.NAME] = rf"^\W*{asked[AnswerKind.NAME]} {_NAMES}\W*$"
+    asked = {kind: re.compile(rf"(?i:{_choice(table['asked'][kind])})") for kind in AnswerKind}
+    asked[AnswerKind.NAME] = re.compile(rf"^\W*{asked[AnswerKind.NAME].pattern} {_NAMES}\W*$")
     return _Patterns(
-        asked={kind: re.compile(text) for kind, text in asked.items()},
+        asked=asked,
         given={kind: re.compile(text) for kind, text in texts.items()},
         attributes=[stems(line, code) for line in table.get("attributes", {}).get("words", ())],
     )

@@ -78,7 +78,7 @@ def read_question(text: str, now: datetime) -> Question:
     whole = whole or (course and not orders)
     broad = broad or orders or whole
     times, request = read_times(said, now), read_request(said)
-    plans = plans or any(each.period.start > to_instant(now) for each in times.periods[:1])
+    plans = plans or (bool(times.periods) and times.periods[0].period.start > to_instant(now))
     return Question(
         text,
         own=own,

@@ -237,12 +237,11 @@ def kind_score(candidates: Candidates, question: RankingQuestion, weight: float)
         return {}
     asked = stems(question.question.text)
     relevant = (key for key, base in question.base.items() if base)
-    giving = [key for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)]
-    if kind.kind is not AnswerKind.NAME:
-        return dict.fromkeys(giving, weight)
-    relevance = {key: sum(parts.values()) for key, parts in question.parts.items()}
-    greatest = max(relevance.values(), default=0.0)
-    return {key: weight + greatest - relevance[key] for key in giving}
+    giving = {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
+    if kind.kind is AnswerKind.NAME:
+        for key in giving:
+            giving[key] += max(question.base.values()) - question.base[key]
+    return giving
 
 
 def opening_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
