@@ -12,6 +12,7 @@ import pytest
 from api.app import create_app
 from api.openapi import SUMMARIES, objects_in, operations
 from api.problems import MEDIA_TYPE
+from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.messages import parse
 from orchestration.ingestion.formats.parsed import File, FileSet
 from schemas.settings import Settings
@@ -133,4 +134,5 @@ def test_what_a_message_may_say_is_what_is_read(content: Any) -> None:
     sent = json.dumps([{**message, "text": "Hello."}])
     read = parse(FileSet("talk", (File("talk.json", sent),), "ada"))
     [episode] = read.items
+    assert isinstance(episode, Episode)
     assert [turn.text for session in episode.sessions for turn in session.turns] == ["Hello."]
