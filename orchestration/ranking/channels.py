@@ -239,8 +239,9 @@ def kind_score(candidates: Candidates, question: RankingQuestion, weight: float)
     relevant = (key for key, base in question.base.items() if base)
     giving = {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
     if kind.kind is AnswerKind.NAME:
+        greatest = max(sum(parts.values()) for parts in question.parts.values())
         for key in giving:
-            giving[key] += max(question.base.values()) - question.base[key]
+            giving[key] += greatest - sum(question.parts[key].values())
     return giving
 
 
