@@ -329,7 +329,7 @@ def build_report(
     intention: RetrievalIntention, ranked: RankedCandidates, versions: AddedVersions, deps: Deps
 ) -> RetrievalReport:
     """How the retrieval went: times of its queries, notes, entities, calls of models, how well it answers."""
-    lexicons = ranked.extraction.lexicons
+    lexicons, answer = ranked.extraction.lexicons, rate_answer(ranked.evidence, deps.embedder.model)
     return RetrievalReport(
         retrieved_at=to_datetime(ranked.view.now),
         timings=[result.timing for result in (*ranked.results, *versions.results)],
@@ -340,13 +340,14 @@ def build_report(
             *(note for level, lexicon in lexicons.items() for note in lexicon.notes(level)),
             *(() if ranked.extraction.embedding else (NO_EMBEDDER,)),
             *(note_unfollowed(ranked.results) if intention.explain else ()),
+            *answer.notes,
             *_note_former(ranked, intention.temporal_mode),
             *versions.notes,
             *ranked.learned.notes,
         ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
         model_calls=ranked.model_calls,
-        answer=rate_answer(ranked.evidence, deps.embedder.model),
+        answer=answer,
         learned=learned_factors(ranked.learned) if ranked.learned.lessons else None,
         decay=Decay(deps.half_lives, ranked.view.scope.last_moment(ranked.view.now)),
     )

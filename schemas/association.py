@@ -10,7 +10,7 @@ from schemas.base import CitizenId, Frozen, Whole
 from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Filtered, Levels, Plural, QueryText
 from schemas.memory import Collective, ConsciousnessNode, InGraph, Level
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment
 
 MAX_CHARS = 1_000_000
 """More than the candidates of all levels usually have."""
@@ -30,7 +30,7 @@ class TagWalk(Plural, Filtered, AsksGraphs):
     citizen_id: CitizenId
     query_text: QueryText
     max_chars: Annotated[Whole, Field(ge=1, le=MAX_CHARS)] = 8000
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     query_levels: Levels = ALL_LEVELS
 

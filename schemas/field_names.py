@@ -145,10 +145,17 @@ class Reading(NamedTuple):
     kept: bool
 
     def reword(self, error: ValidationError) -> ValidationError:
-        """The error with each fault under the name that was given, and with the field that was probably meant."""
+        """The error with each fault under the name that was given, and with the field that was probably meant.
+
+        A list is not called too short when it has elements with faults: pydantic counts those without.
+        """
         sent = {field: alias for alias, field in self.names.aliases.items() if alias in self.given}
         faults = error.errors(include_url=False)
-        lines = [self._line(fault, sent) for fault in faults]
+        lines = [
+            self._line(fault, sent)
+            for fault in faults
+            if fault["type"] != "too_short" or len(fault["input"]) < fault["ctx"]["min_length"]
+        ]
         return ValidationError.from_exception_data(error.title, lines)
 
     def _line(self, fault: Any, sent: Mapping[str, str]) -> InitErrorDetails:

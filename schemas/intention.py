@@ -26,7 +26,7 @@ from schemas.base import (
 )
 from schemas.collectives import AsksGraphs
 from schemas.memory import Level, Source
-from schemas.temporal import KnownMoment, Moment, TemporalMode
+from schemas.temporal import AskedMoment, EndMoment, KnownMoment, Moment, TemporalMode
 
 type Prefer = Literal["general", "concrete"]
 type EmotionsMatch = Literal["any", "all"]
@@ -82,7 +82,7 @@ class Filters(Request):
     )
     sources: Annotated[tuple[Source, ...], AtMost(16)] = ()
     valid_from: Moment | None = None
-    valid_to: Moment | None = None
+    valid_to: EndMoment | None = None
 
     @property
     def empty(self) -> bool:
@@ -210,10 +210,10 @@ class RetrievalIntention(StreamRequest):
 
     query_text: QueryText
     temporal_mode: TemporalMode = TemporalMode.CURRENT
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     time_range_start: Moment | None = None
-    time_range_end: Moment | None = None
+    time_range_end: EndMoment | None = None
     query_levels: Levels = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     time_zone: TimeZone = "UTC"
@@ -280,7 +280,7 @@ class StateBasedRetrieval(StreamRequest):
     query_mode: QueryMode = QueryMode.RELATED_UNRESOLVED
     include_only_unresolved: Flag = True
     temporal_scope: Literal["recent", "all_time"] = "recent"
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     query_levels: Levels = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20

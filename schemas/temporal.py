@@ -7,9 +7,9 @@ numbers as doubles. Periods are closed-open: `[start, end)`.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Final, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -27,6 +27,7 @@ AFTER_ALL: Instant = END_OF_TIME + 1
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_DAY = timedelta(days=1)
 
 
 MAX_TIME_TEXT: Final = 64
@@ -141,6 +142,7 @@ def _check_storable(moment: datetime) -> datetime:
 
 
 _NUMBER = re.compile(r"[-+]?\d*\.?\d*")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _BEYOND_A_MICROSECOND = re.compile(r":\d\d[.,]\d{6}\d*[1-9]")
 
 
@@ -167,7 +169,31 @@ def _check_readable(moment: object) -> object:
 
 
 Moment = Annotated[datetime, BeforeValidator(_check_readable), AfterValidator(_check_storable)]
-"""A datetime that can be stored. `schemas.base.Request` takes one without a zone as UTC and notes it."""
+"""A datetime that can be stored; of a date alone its first moment. `schemas.base.Request` takes one without a zone
+as UTC and notes it."""
+
+
+def end_of_day(moment: object, less: timedelta = timedelta()) -> object:
+    """The midnight after a date alone, `less` so much; anything else, and what is no date, as it is."""
+    try:
+        day = date.fromisoformat(moment) if isinstance(moment, str) and _DATE.fullmatch(moment) else moment
+        if isinstance(day, date) and not isinstance(day, datetime):
+            return datetime.combine(day, time(), None) + _DAY - less
+    except (ValueError, OverflowError):
+        return moment  # refused by the type itself, with the reason
+    return moment
+
+
+EndMoment = Annotated[
+    Moment, BeforeValidator(end_of_day), Field(description="A date alone means its whole day: up to its end.")
+]
+"""The end of a period, which does not belong to it: of a date alone the midnight after."""
+AskedMoment = Annotated[
+    Moment,
+    BeforeValidator(partial(end_of_day, less=_MICROSECOND)),
+    Field(description="A date alone means its whole day: its last moment."),
+]
+"""A moment that is looked at: of a date alone the last, so that nothing of that day is missed."""
 
 
 ALL_KNOWN: Final = to_datetime(END_OF_TIME - 1)
@@ -179,7 +205,11 @@ def _read_now(moment: object) -> object:
 
 
 KnownMoment = Annotated[
-    Moment, BeforeValidator(_read_now), Field(description="A time, or `now` for all that is known.")
+    AskedMoment,
+    BeforeValidator(_read_now),
+    Field(
+        description="A time, or `now` for all that is known. A date alone means its whole day: its last moment."
+    ),
 ]
 """The same for transaction time, where `now` means all that is known now."""
 

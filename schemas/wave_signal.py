@@ -27,7 +27,7 @@ from schemas.commands.links import RelationType
 from schemas.intention import ALL_LEVELS, Filtered, Plural, Rerank
 from schemas.language_model import ModelCall
 from schemas.memory import Abstraction, ConsciousnessNode, Level
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment, Moment
 
 Channel = Literal[
     "nodes", "relations", "emotion", "result", "likeness", "words", "beside", "importance", "recency"
@@ -212,7 +212,7 @@ class Resonate(WaveSignal, Plural, Filtered, AsksGraphs):
     by: Literal["signal", "shape"] = "signal"
     id: Identifier | None = Field(default=None, description="With `by: shape`, the memory whose shape is sought.")
     overlap: Literal["signal", "memory"] = "signal"
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = WORKING_MEMORY

@@ -42,6 +42,10 @@ def word_finder(characters: str) -> Callable[[str], list[str]]:
 
 
 _WORD = re.compile(r"\w+")
+_WORD_OR_EMOJI = re.compile(
+    "\\w+|[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
+)
+"""A word, a flag, or another emoji, whose colour of skin is left out."""
 _SPACED = _spacing(_WORD)
 _BETWEEN = "\x1f"
 """Between texts that are read together; no text holds it."""
@@ -125,7 +129,10 @@ def has_unspaced(text: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in normal form, in order; of a run without blanks its pairs of characters."""
+    """The words of a text in normal form, in order; of a run without blanks its pairs of characters.
+
+    Each emoji is a word.
+    """
     return _find_words(text, ends=False)
 
 
@@ -156,7 +163,7 @@ def _find_words(text: str, *, ends: bool) -> list[str]:
     if text.isascii():
         return text.translate(_SPACED).split()
     normal = normal_text(text)
-    found = _WORD.findall(normal)
+    found = _WORD_OR_EMOJI.findall(normal)
     return [part for word in found for part in _cut(word, ends=ends)] if has_unspaced(normal) else found
 
 

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, ClassVar, Final
 
 import h11
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from api.problems import http_error_response
@@ -77,6 +78,60 @@ class OpenConnections:
             logger.warning("too many connections: the oldest without a key are closed")
 
 
+class StrictLines(ReceiveBuffer):
+    """h11's buffer without what h11 allows old senders: a proxy in front of us may read such bytes otherwise.
+
+    Its methods raise `h11.RemoteProtocolError` (answered with 400) for a line that ends with a bare LF or goes on
+    in the next one, for a second Content-Length, and for a control character beside the size of a chunk.
+    """
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        held = len(self)
+        lines = super().maybe_extract_lines()
+        if lines is None:
+            return None
+        size, lengths = 2, 0
+        for line in lines:
+            name, _, value = line.partition(b":")
+            lengths += 1 + value.count(b",") if name.lower() == b"content-length" else 0
+            # h11 took the ends off, CRLF has two bytes: a bare LF, or a folded line, leaves a difference.
+            size += 0 if line.startswith((b" ", b"\t")) else len(line) + 2
+        if held - len(self) != size or lengths > 1:
+            raise h11.RemoteProtocolError("a head that can be read in two ways")
+        return lines
+
+    def maybe_extract_next_line(self) -> bytearray | None:
+        line = super().maybe_extract_next_line()
+        if line is not None and min(line[:-2], default=0) < ord(" "):
+            raise h11.RemoteProtocolError("a chunk size that can be read in two ways")
+        return line
+
+
+class LingeringTransport:
+    """A transport that closes only its sending side at first, while the client still sends.
+
+    Closing both sides with bytes unread resets the connection, and the client may never see the response.
+    """
+
+    def __init__(self, inner: asyncio.Transport, connection: GuardedConnection) -> None:
+        self._inner, self._connection = inner, connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def is_closing(self) -> bool:
+        return self._connection.lingers or self._inner.is_closing()
+
+    def close(self) -> None:
+        """Close the sending side; both sides when called again, or when the request was read to its end."""
+        unread = self._connection.conn.their_state in (h11.SEND_BODY, h11.ERROR)
+        if self.is_closing() or not unread or not self._inner.can_write_eof():
+            self._inner.close()
+            return
+        self._inner.write_eof()
+        self._connection.linger()
+
+
 class GuardedConnection(H11Protocol):
     """A connection with a time limit for heads. Servers use a subclass made by `connection_class`."""
 
@@ -84,6 +139,8 @@ class GuardedConnection(H11Protocol):
     head_seconds: ClassVar[float]
     _head_timer: asyncio.TimerHandle | None = None
     _authenticated = False
+    lingers = False
+    """True when all is answered, and what still comes is dropped."""
 
     @property
     def authenticated(self) -> bool:
@@ -102,21 +159,34 @@ class GuardedConnection(H11Protocol):
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
-        super().connection_made(transport)
+        self.conn._receive_buffer = StrictLines()  # h11 has no option for it
+        super().connection_made(LingeringTransport(transport, self))  # type: ignore[arg-type]  # it wraps one
         self.open_connections.add(self)
         self._time_head(waiting=True)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.lingers = False
         self._time_head(waiting=False)
         self.open_connections.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Handle the bytes. The timer runs while a head is incomplete, or the body of an answered request."""
+        if self.lingers:
+            return
         self._note_caller()
         super().data_received(data)
         state = self.conn.their_state
         self._time_head(waiting=state is h11.IDLE or (self.idle and state is h11.SEND_BODY))
+
+    def linger(self) -> None:
+        """Drop what still comes, for at most the time of a head. What waits for the body hears that it ends."""
+        self.lingers = True
+        self.flow.resume_reading()
+        self._time_head(waiting=True)
+        if not self.idle:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def on_response_complete(self) -> None:
         """Time the rest of the body, or the next head once it has begun. uvicorn closes silent connections."""
@@ -128,7 +198,7 @@ class GuardedConnection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are not a valid request with a problem: 400, 414 or 431."""
         head = bytes(self.conn.trailing_data[0])
-        if len(head) < MAX_HEAD_BYTES:
+        if len(head) < MAX_HEAD_BYTES or not self.idle:
             status, detail = 400, "this is not HTTP; see /docs"
         elif b"\n" not in head[:MAX_HEAD_BYTES]:
             status, detail = 414, f"the first line has more than {MAX_HEAD_BYTES:,} bytes"
@@ -145,6 +215,7 @@ class GuardedConnection(H11Protocol):
 
     def _time_head(self, *, waiting: bool) -> None:
         """Start the timer unless it runs, or stop it."""
+        waiting = waiting or self.lingers
         if not waiting and self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
@@ -153,7 +224,7 @@ class GuardedConnection(H11Protocol):
 
     def _time_out(self) -> None:
         self._head_timer = None
-        if self.transport.get_write_buffer_size():
+        if self.lingers or self.transport.get_write_buffer_size():
             self.transport.abort()
             return
         if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -141,8 +141,11 @@ def _describe_fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str
     return f"{options.get(first, first)}{inside}: {message}"
 
 
-def parse_time_option(option: str, text: str | None) -> datetime | None:
-    """Parse the time of an option, without a zone if the text names none. Raises InvalidRequest for no time."""
+def parse_time_option(option: str, text: str | None) -> datetime | date | None:
+    """Parse the time of an option, without a zone if the text names none. Raises InvalidRequest for no time.
+
+    A date stays one: its field knows whether its beginning or its end is meant.
+    """
     if text is None:
         return None
     try:
@@ -153,10 +156,12 @@ def parse_time_option(option: str, text: str | None) -> datetime | None:
             f"{option}: {text!r} is no time ({error})",
             remedy="Write it like 2025-07-20 or 2025-07-20T14:30+02:00.",
         ) from error
+    if moment.date().isoformat() == text.strip():
+        return moment.date()
     return moment if zoned else moment.replace(tzinfo=None)
 
 
-def parse_known_at(text: str | None) -> datetime | None:
+def parse_known_at(text: str | None) -> datetime | date | None:
     """Parse `--known-at`: a time, or `now` for all that is known. Raises InvalidRequest for neither."""
     if text is not None and text.strip().lower() == "now":
         return ALL_KNOWN

@@ -27,7 +27,7 @@ from schemas.intention import Filters, Prefer, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState, Severity
 from schemas.mind.feedback import MemoryIds, NotChanged
 from schemas.mind.situation import MAX_SITUATION_TOKENS, MOST_STIMULI
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, EndMoment, KnownMoment, Moment
 
 WakeMode = Literal[
     "find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns", "auto"
@@ -47,7 +47,7 @@ CommandIdArgument = Annotated[
 ]
 MaxTokensArgument = Annotated[Whole, Field(ge=1, description="About how many tokens the answer may have.")]
 AsOfArgument = Annotated[
-    Moment | None,
+    AskedMoment | None,
     Field(description="True at this time, as known now: 2025-07-20T14:30:00Z. Default: now."),
 ]
 KnownAtArgument = Annotated[
@@ -213,7 +213,7 @@ class ResolveArguments(_MemoryArguments):
 
 
 class RetractArguments(_MemoryArguments):
-    until: Annotated[Moment | None, Field(description="Until when it was true. Default: it never was.")] = None
+    until: Annotated[EndMoment | None, Field(description="Until when it was true. Default: it never was.")] = None
     quoted: QuotedArgument = False
 
 

@@ -23,7 +23,7 @@ from schemas.memory import (
     graph_key,
 )
 from schemas.mind.sharing import SharedLevel
-from schemas.temporal import Instant, KnownMoment, Moment, Scope, to_instant
+from schemas.temporal import AskedMoment, Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.names import graph_name
 from substrate.store import records
 
@@ -46,7 +46,7 @@ class CitizenRequest(OfCollective):
 class MomentRequest(CitizenRequest):
     """Whose memory, and when: now, or at `as_of_time` as known at `known_at` (default: `as_of_time`)."""
 
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
@@ -17,13 +16,11 @@ from schemas.base import DEEPEST
 
 MAX_BODY_BYTES: Final = 40 << 20
 """Room for one text of `MAX_LONG_TEXT` characters, each written as `\\uXXXX`."""
-_MAX_DRAINED_BYTES: Final = 2 * MAX_BODY_BYTES
 MAX_VALUES: Final = 500_000
 """The most texts, numbers, lists and maps in a body. A list of 1000 commands with all fields has 300,000."""
 MAX_DEPTH: Final = DEEPEST + 8
 """The most nested lists and maps: `DEEPEST` of a stored value, 8 of the command, list and MCP call around it."""
 MAX_SECONDS: Final = 30.0
-MAX_DRAIN_SECONDS: Final = 2.0
 _MAX_LENGTH_DIGITS: Final = 20
 LARGE_BODY_BYTES: Final = 64 << 10
 """From this size on, a body is processed off the event loop. A smaller one takes about a millisecond."""
@@ -63,10 +60,11 @@ async def read_body(scope: Scope, receive: Receive, seconds: float = MAX_SECONDS
             announced = int(given[:_MAX_LENGTH_DIGITS]) if given.isdigit() else 0
             body = None if announced > MAX_BODY_BYTES else await _whole_body(receive)
     except TimeoutError:
-        return _closing_problem(408, f"a body has {seconds:.0f} s to arrive; send it in parts", scope)
+        slow = f"a body has {seconds:.0f} s to arrive; send it in parts"
+        return http_error_response(408, scope["path"], slow, {"Connection": "close"})
     if body is None:
-        too_large = f"a body may have {MAX_BODY_BYTES >> 20} MiB; send it in parts"
-        return _TooLarge(_closing_problem(413, too_large, scope))
+        large = f"a body may have {MAX_BODY_BYTES >> 20} MiB; send it in parts"
+        return http_error_response(413, scope["path"], large, {"Connection": "close"})
     content = body.get("body", b"")
     scope.setdefault("state", {})["body_bytes"] = len(content)
     refusal = await run_off_loop(len(content), _refuse_shape, content, str(scope["path"]))
@@ -95,41 +93,6 @@ def _refuse_shape(body: bytes, path: str) -> Response | None:
         fault = f"body: is nested too deeply: at most {MAX_DEPTH} lists and maps may be nested"
         return error_response(invalid_request([fault]), path)
     return None
-
-
-def _closing_problem(status: int, detail: str, scope: Scope) -> Response:
-    response = http_error_response(status, str(scope["path"]), detail)
-    response.headers["connection"] = "close"
-    return response
-
-
-class _TooLarge(Response):
-    """Sends the problem at once, but ends the response only when the client has stopped sending or disconnected.
-
-    The rest of the body is read and dropped, up to a limit, because many clients read a response only after they
-    have sent everything.
-    """
-
-    def __init__(self, problem: Response) -> None:
-        super().__init__(problem.body, problem.status_code)
-        self.raw_headers = problem.raw_headers
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        await send({"type": "http.response.body", "body": self.body, "more_body": True})
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(MAX_DRAIN_SECONDS):
-                await _drain(receive)
-        await send({"type": "http.response.body", "body": b""})
-
-
-async def _drain(receive: Receive) -> None:
-    size = 0
-    while size <= _MAX_DRAINED_BYTES:
-        message = await receive()
-        size += len(message.get("body", b""))
-        if not message.get("more_body", False):
-            return
 
 
 async def _whole_body(receive: Receive) -> Message | None:

@@ -45,7 +45,12 @@ def _any_of(*names: str) -> dict[str, Any]:
 
 _WHERE: Final = {"citizen_id", "level", "collective"}
 _NAME: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_NAME}
-_TEXT: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_LONG_TEXT}
+_WORDS: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_LONG_TEXT}
+_PARTS: Final = {"type": "object", "properties": {"type": {"type": "string"}, "text": _WORDS}}
+_TEXT: Final = {
+    "description": "A text, or parts of which those with a `text` are read. A message without words is left out.",
+    "anyOf": [_WORDS, {"type": "array", "items": _PARTS}, {"type": "null"}],
+}
 Message = Annotated[
     dict[str, Any],
     WithJsonSchema(

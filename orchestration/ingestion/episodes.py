@@ -6,6 +6,7 @@ is read: the command of a turn without a time has no time, and gets that of its 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -31,17 +32,31 @@ MOST_TAGS: Final = 16
 """So many of the `#tags` that somebody wrote into a turn are its tags."""
 STEP: Final = timedelta(seconds=1)
 """The time between two turns without times of their own: enough to keep them in order."""
+_UNSEEN: Final = r"\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_BESIDE_NAME: Final = re.compile(
+    rf"[{_UNSEEN}]|\s*[(（\[](?:[^\W\d_A-ZÀ-ÖØ-Þ][^()（）\[\]]*|[A-Z]{{2,5}})[)）\]][\s{_UNSEEN}]*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance. `key` is unique in its episode; `extra` is stored unchanged."""
+    """One utterance. `key` is unique in its episode; `extra` is stored unchanged.
+
+    "Junlei (tech lead)" is `Junlei`: what is written beside a name in brackets and small letters, or as an
+    abbreviation, is no part of it, and neither are characters that nobody sees. `extra` keeps what was written.
+    """
 
     key: str
     speaker: str
     text: str
     time: datetime | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        name = _BESIDE_NAME.sub("", self.speaker).strip() or self.speaker
+        if name != self.speaker:
+            object.__setattr__(self, "extra", {"speaker": self.speaker, **self.extra})
+            object.__setattr__(self, "speaker", name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,12 @@ class AnswerKind(StrEnum):
     PLACE = "place"
     NUMBER = "number"
     REASON = "reason"
+    NAME = "name"
+    """Whom or what a name stands for: "Who is Betty?" is answered by "my car, called Betty"."""
 
 
 _NAME: Final = r"[A-ZÀ-ÖØ-Þ][\w'’-]*\w"
+_NAMES: Final = rf"({_NAME}(?: {_NAME})*)"
 _INSIDE: Final = rf"(?<=[\w,;:'’)] )({_NAME})"
 """A capitalised word inside a sentence."""
 _DIGITS: Final = r"\d"
@@ -68,11 +71,11 @@ class _Patterns:
 
 def asked_kind(question: str) -> AskedKind | None:
     """The kind of thing that a question asks for by the earliest of its words; None when no word says it."""
-    text = question[:MOST_READ].lower()
+    text = question[:MOST_READ]
     spoken = word_language(text)
     codes = (*CODES, spoken) if spoken in MORE_CODES else CODES
     found = [each for code in codes for each in _find_asked(text, code)]
-    return min(found)[1] if found else None
+    return min(found)[1] if found else None  # of two at one place that of a name, which takes the whole question
 
 
 def _find_asked(text: str, code: str) -> Iterator[tuple[int, AskedKind]]:
@@ -86,15 +89,21 @@ def gives_kind(asked: AskedKind, text: str, asked_stems: frozenset[str]) -> bool
 
     `asked_stems`: the stems of the question's words, which answer nothing.
     """
-    given = names_given(asked, text)
-    return given if isinstance(given, bool) else any(name - asked_stems for name in given)
+    return answers(asked, names_given(asked, text), asked_stems)
+
+
+def answers(asked: AskedKind, given: NamesGiven, asked_stems: frozenset[str]) -> bool:
+    """The same of what a text gives. A name that is asked about is one of those that the question names."""
+    if isinstance(given, bool):
+        return given
+    return any(name <= asked_stems if asked.kind is AnswerKind.NAME else name - asked_stems for name in given)
 
 
 def names_given(asked: AskedKind, text: str) -> NamesGiven:
-    """What a text gives of a kind: of a person or a place the stems of each name, else whether it gives one."""
+    """What a text gives of a kind: of a person, a place or a name the stems of each, else whether it gives one."""
     kind, patterns = asked.kind, _patterns(asked.language)
     read, pattern = text[:MOST_READ], patterns.given[kind]
-    if kind not in (AnswerKind.PERSON, AnswerKind.PLACE):
+    if kind not in (AnswerKind.PERSON, AnswerKind.PLACE, AnswerKind.NAME):
         return pattern.search(read) is not None
     return tuple(frozenset(_stems(name)) for name in pattern.findall(read))
 
@@ -124,9 +133,12 @@ def _patterns(code: str) -> _Patterns:
         AnswerKind.PLACE: _after(given["before_a_place"]),
         AnswerKind.NUMBER: rf"{_DIGITS}|(?i:{_choice(given['number'])})",
         AnswerKind.REASON: rf"(?i:{_choice(given['reason'])})",
+        AnswerKind.NAME: rf"(?i:{given['before_a_name']}) {_NAMES}",
     }
+    asked = {kind: re.compile(rf"(?i:{_choice(table['asked'][kind])})") for kind in AnswerKind}
+    asked[AnswerKind.NAME] = re.compile(rf"^\W*{asked[AnswerKind.NAME].pattern} {_NAMES}\W*$")
     return _Patterns(
-        asked={kind: re.compile(_choice(table["asked"][kind])) for kind in AnswerKind},
+        asked=asked,
         given={kind: re.compile(text) for kind, text in texts.items()},
         attributes=[stems(line, code) for line in table.get("attributes", {}).get("words", ())],
     )

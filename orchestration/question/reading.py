@@ -17,12 +17,13 @@ from orchestration.question.languages import asking_patterns, single_blanks
 from orchestration.question.requests import Request, asks, read_request
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
+from schemas.temporal import to_instant
 
 ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
-_ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked", "wish")
+_ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked", "wish", "plan")
 INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
 """The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
 
@@ -40,7 +41,7 @@ class Question:
     `periods`: those that it names; `content`: the question without the phrases that name them, which no text is
     compared with; `of_time_alone`: beside them it names no subject; `general`: it names none, with a time or
     without. `seeking`: it asks for the latest or the earliest of some memories. `event`: the event before, after
-    or on which it asks.
+    or on which it asks. `plans`: it asks what is planned, or of a time to come.
     """
 
     text: str
@@ -61,6 +62,7 @@ class Question:
     general: bool = False
     seeking: Seeking | None = None
     event: Event | None = None
+    plans: bool = False
 
 
 def read_question(text: str, now: datetime) -> Question:
@@ -70,10 +72,13 @@ def read_question(text: str, now: datetime) -> Question:
     """
     said = single_blanks(text)
     patterns = asking_patterns(said)
-    own, others, whole, orders, broad, course, asked, wish = (_says(name, said, patterns) for name in _ASKING)
+    own, others, whole, orders, broad, course, asked, wish, plans = (
+        _says(name, said, patterns) for name in _ASKING
+    )
     whole = whole or (course and not orders)
     broad = broad or orders or whole
     times, request = read_times(said, now), read_request(said)
+    plans = plans or (bool(times.periods) and times.periods[0].period.start > to_instant(now))
     return Question(
         text,
         own=own,
@@ -93,6 +98,7 @@ def read_question(text: str, now: datetime) -> Question:
         general=times.general or wish,
         seeking=times.seeking,
         event=times.event,
+        plans=plans,
     )
 
 

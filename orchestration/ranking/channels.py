@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from orchestration.algorithms import maximal_marginal_relevance
+from orchestration.question.answer_kind import AnswerKind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.ranking import currency
@@ -125,7 +126,7 @@ def time_score(candidates: Candidates, question: RankingQuestion, weight: float)
     read, memories = question.question, candidates.memories
     if not weight or not read.periods:
         return {}
-    fits = period_fits(memories, read.periods, alone=read.of_time_alone)
+    fits = period_fits(memories, read.periods, alone=read.of_time_alone, plans=read.plans)
     found = {key for key, memory in memories.items() if memory.begun or any(question.parts[key].values())}
     return {key: weight * fit for key, fit in fits.items() if key in found}
 
@@ -227,13 +228,21 @@ def instruction_score(candidates: Candidates, question: RankingQuestion, weight:
 
 
 def kind_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The weight for a text that gives a thing of the kind that is asked for: a number for "how many"."""
+    """The weight for a text that gives a thing of the kind that is asked for: a number for "how many".
+
+    What tells for what a name stands is lifted above the most relevant memory: others only have the name.
+    """
     kind = question.question.answer_kind
     if kind is None or not weight:
         return {}
     asked = stems(question.question.text)
     relevant = (key for key, base in question.base.items() if base)
-    return {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
+    giving = {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
+    if kind.kind is AnswerKind.NAME:
+        greatest = max(sum(parts.values()) for parts in question.parts.values())
+        for key in giving:
+            giving[key] += greatest - sum(question.parts[key].values())
+    return giving
 
 
 def opening_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

@@ -26,6 +26,7 @@ from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import count_held
 from orchestration.ranking.texts import BARE_TYPES, ReadText, told_by
+from orchestration.ranking.times import is_of_time
 from schemas.memory import GraphKey
 from schemas.temporal import Instant
 from substrate.text import name_key, stem, stems, word_language, word_languages, words
@@ -44,6 +45,7 @@ MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
 LIKE_A_WISH: Final = 0.25
 """Of a wish of which no word was said something is so near that it serves it; gibberish is nearer to nothing."""
+NOT_OF_THAT_TIME: Final = "nothing that was found is of the time that the question names"
 NAMED, PLAIN = "named", "plain"
 """A question that names a speaker, whose words are known to be theirs, and any other have weights of their own."""
 
@@ -66,7 +68,8 @@ class Evidence:
     """A question and the best memories that were found, best first.
 
     `weights`: the inverse document frequency of each stem of the question. `speakers`: those that the question
-    names, by `name_key`, as in `Hit`.
+    names, by `name_key`, as in `Hit`. `of_that_time`: one of them names a day of the time
+    that the question names.
     """
 
     question: Question
@@ -74,6 +77,7 @@ class Evidence:
     hits: Sequence[Hit]
     memories: int = 0
     speakers: frozenset[str] = frozenset()
+    of_that_time: bool = False
 
 
 class Term(NamedTuple):
@@ -109,12 +113,13 @@ class Weights:
 class Answer(NamedTuple):
     """How well a question is answered: `confidence` in [0, 1]; `fits` is false where the focus stays empty.
 
-    `wished`: it asks for no fact, and gets what there is.
+    `wished`: it asks for no fact, and gets what there is. `notes`: that nothing is of the time it asks about.
     """
 
     confidence: float
     fits: bool
     wished: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @cache
@@ -129,7 +134,8 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     """How well the memories that were found answer the question. `model`: the one that made the embeddings.
 
     A question that names no subject ("what do you know about me?") is answered by whatever is known, or, if it
-    names a time ("yesterday"), by whatever began then. Nothing fits a text without a word.
+    names a time ("yesterday"), by whatever is of that time; if nothing is, nothing fits. Nothing fits a text
+    without a word.
     """
     if not evidence.hits or not words(evidence.question.text[:MOST_READ]):
         return Answer(0.0, fits=False)
@@ -140,7 +146,11 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     features = read_features(evidence)
     probability = weights.probability(features)
     question = evidence.question
-    within = not question.periods or any(_is_in_time(hit, question) for hit in evidence.hits)
+    within = (
+        not question.periods or evidence.of_that_time or any(_is_in_time(hit, question) for hit in evidence.hits)
+    )
+    if question.of_time_alone and not within:
+        return Answer(round(min(probability, weights.threshold / 2), 6), fits=False, notes=(NOT_OF_THAT_TIME,))
     if question.general and within:
         probability = max(probability, weights.threshold)
     wished = question.wishes and (features["unheard"] < 1.0 or features["likeness"] >= LIKE_A_WISH)
@@ -159,12 +169,15 @@ def gather_evidence(
     found = (candidates.memories[score.key] for score in order)
     telling = (memory for memory in found if memory.get("node_type") not in BARE_TYPES)
     hits: list[Hit] = []
+    of_that_time = False
     for memory in islice(telling, HITS):
         told = told_by(memory)
         text = told.lexical.text[:MOST_READ]
         hits.append(Hit(text, memory.likeness, told.speaker or "", told.began, told.lexical))
+        if question.of_time_alone and not of_that_time:
+            of_that_time = is_of_time(memory, question.periods)
     weights = weigh_stems(question, frequencies, memories, speakers)
-    return Evidence(question, weights, hits, memories, speakers)
+    return Evidence(question, weights, hits, memories, speakers, of_that_time)
 
 
 def weigh_stems(

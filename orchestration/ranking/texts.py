@@ -13,7 +13,8 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from orchestration.appraisal.standing_rules import is_standing_instruction
-from orchestration.question.answer_kind import AskedKind, NamesGiven, names_given
+from orchestration.question.answer_kind import AskedKind, NamesGiven, answers, names_given
+from orchestration.question.planned_times import read_planned_times
 from orchestration.question.reading import INSTRUCTION_WORDS
 from orchestration.question.tense import Voice, has_own_words, read_voice
 from orchestration.question.time_expressions import read_told_times
@@ -169,7 +170,7 @@ class ReadText:
         given = self._given.get(asked)
         if given is None:
             given = self._given[asked] = names_given(asked, self.text)
-        return given if isinstance(given, bool) else any(name - asked_stems for name in given)
+        return answers(asked, given, asked_stems)
 
 
 def flatten(texts: Iterable[ReadText]) -> None:
@@ -188,7 +189,7 @@ class Told:
     that say the same have in common.
     """
 
-    __slots__ = ("_days", "began", "by", "lexical", "manner", "silent_at", "speaker", "text")
+    __slots__ = ("_days", "_plans", "began", "by", "lexical", "manner", "silent_at", "speaker", "text")
 
     def __init__(self, memory: Candidate) -> None:
         row = memory.row
@@ -204,6 +205,7 @@ class Told:
             self.lexical = ReadText(f"{name} {text}", (name, self.text))
         self.manner = (kind, str(row[_FELT]))
         self._days: tuple[Period, ...] | None = None
+        self._plans: tuple[Period, ...] | None = None
 
     @property
     def said(self) -> tuple[str, str, str] | None:
@@ -218,6 +220,15 @@ class Told:
             read = self.text.text[:MOST_READ_FOR_DAYS]
             self._days = tuple(read_told_times(read, to_datetime(self.began)))
         return self._days
+
+    @property
+    def plans(self) -> tuple[Period, ...]:
+        """The days to come that it names, seen from when it began; not those that come back."""
+        if self._plans is None:
+            began, read = to_datetime(self.began), self.text.text[:MOST_READ_FOR_DAYS]
+            named = read_planned_times(read, began, began, is_work=True)
+            self._plans = tuple(each.period for each in named if not each.recurring)
+        return self._plans
 
     def speaks(self, known_to: Instant) -> bool:
         """Whether it has words of its own and nothing ended it: what was superseded says so itself.

@@ -11,7 +11,7 @@ from schemas.base import AtMost, Flag, Frozen, Identifier, ShortText, Whole
 from schemas.collectives import GraphRequest
 from schemas.errors import SubstrateError, refusal_error
 from schemas.memory import Collective, InvalidationReason, Level, ResolutionState, SharedFrom, Source
-from schemas.temporal import Instant, Moment
+from schemas.temporal import EndMoment, Instant, Moment
 
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
 ExpectedVersion = Annotated[Whole, Field(ge=1)]
@@ -148,7 +148,7 @@ class StretchCommand(ChangeCommand):
     """
 
     valid_from: Moment | None = None
-    valid_to: Moment | None = None
+    valid_to: EndMoment | None = None
 
     @model_validator(mode="after")
     def _check_stretch(self) -> Self:

@@ -17,7 +17,7 @@ from schemas.base import (
 from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Levels, QueryText
 from schemas.memory import Level
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment
 
 
 def _each_once(ids: tuple[str, ...]) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Feedback(AsksGraphs):
     wrong: MemoryIds = ()
     not_changed: Annotated[tuple[NotChanged, ...], AtMost(50)] = ()
     query_levels: Levels = ALL_LEVELS
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     feedback_id: Annotated[Identifier, Field(json_schema_extra={"not": {"enum": [*STEPS]}})] | None = None
 

@@ -16,13 +16,13 @@ from schemas.field_names import ALIASES, Names
 from schemas.mind.imagination import CalibrationScore
 from schemas.mind.state import CitizenState
 from schemas.paging import Cursor
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment
 
 
 class AsOf(Request):
     """`as_of_time` sets both time axes, `known_at` the transaction axis alone; `limit` counts entities."""
 
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     cursor: Cursor = None
@@ -36,8 +36,8 @@ class Between(Request):
 
     other_names: ClassVar[Names] = {**ALIASES, "from": ("from_time",), "to": ("to_time",)}
 
-    from_time: Moment
-    to_time: Moment | None = None
+    from_time: AskedMoment
+    to_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
 
 

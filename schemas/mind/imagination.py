@@ -12,7 +12,7 @@ from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Levels, check_not_blank
 from schemas.memory import Level
 from schemas.paging import Paged
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment
 
 
 class Imagine(AsksGraphs):
@@ -30,7 +30,7 @@ class Imagine(AsksGraphs):
     nodes: Annotated[tuple[Name, ...], AtMost(64)] = ()
     emotion: Name | None = None
     query_levels: Levels = ALL_LEVELS
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     keep: Flag = False
 

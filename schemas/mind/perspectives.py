@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from schemas.base import AtMost, CitizenId, Frozen, Identifier, Name, Whole
 from schemas.intention import ALL_LEVELS, Filtered, QueryText, check_not_blank
 from schemas.memory import Level
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment
 from schemas.wave_signal import Resonance
 
 
@@ -29,7 +29,7 @@ class Look(Filtered):
     query_text: QueryText
     id: Identifier | None = None
     emotion: Annotated[Name, AfterValidator(check_not_blank)] | None = None
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
     query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] = ALL_LEVELS
     each: Annotated[Whole, Field(ge=1, le=20)] = 3

@@ -13,7 +13,7 @@ from schemas.intention import ALL_LEVELS, Levels
 from schemas.memory import Level, Severity, Source
 from schemas.paging import Paged
 from schemas.stream_parts import TemporalDissonance
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment
 
 Verdict = Literal["allow", "warn", "block", "unchecked"]
 """`unchecked`: a rule or the action could not be judged; it is no permission."""
@@ -36,7 +36,7 @@ class RulesCheck(AsksGraphs):
     emotion: ShortText | None = None
     result: ShortText | None = None
     query_levels: Levels = ALL_LEVELS
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
 
 
@@ -120,7 +120,7 @@ class RulesPage(Paged, AsksGraphs):
     """A page of the rules that hold, or held at a moment."""
 
     query_levels: Levels = ALL_LEVELS
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
 
 

@@ -12,7 +12,7 @@ from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Levels, TimeZone
 from schemas.memory import Abstraction, Level
 from schemas.mind.state import CitizenState, KeptWindow
-from schemas.temporal import KnownMoment, Moment
+from schemas.temporal import AskedMoment, KnownMoment, Moment
 from schemas.wave_signal import ContextEdge, ContextNode, SentSignal
 
 MAX_SITUATION_TOKENS: Final = 1000
@@ -56,7 +56,7 @@ class SituationRequest(AsksGraphs):
     max_tokens: Annotated[
         Whole, Field(ge=1, le=100_000, description="The most tokens of `text`, which is never longer.")
     ] = MAX_SITUATION_TOKENS
-    as_of_time: Moment | None = None
+    as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
 
 

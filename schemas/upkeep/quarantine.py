@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from schemas.base import Flag, Frozen, Identifier, ShortText
 from schemas.collectives import GraphRequest
 from schemas.memory import Collective, Level, Source
-from schemas.temporal import Moment
+from schemas.temporal import EndMoment, Moment
 
 MOST_THINGS: Final = 100
 """So many things are listed in an answer; all are counted."""
@@ -47,7 +47,7 @@ class QuarantineRequest(QuarantineChange):
     speaker: ShortText | None = None
     tag: ShortText | None = None
     since: Moment | None = None
-    until: Moment | None = None
+    until: EndMoment | None = None
     note: Annotated[str, Field(max_length=1000)] = ""
     dry_run: Flag = False
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 
 import pytest
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.asgi.connections import OpenConnections, connection_class
 from tests.acceptance.conftest import ADMIN_KEY
@@ -78,6 +78,94 @@ def test_a_body_that_lies_about_its_length_is_refused(
     said = served.said("POST /v1/memories HTTP/1.1", key, "Content-Type: application/json", *lines, body=body)
     assert said.split(b" ")[1] in ((b"400", b"501") if key == KEYED else (b"400", b"401", b"501")), said
     assert said.count(b"HTTP/1.1") == 1
+
+
+GET = b"GET /v1/keys HTTP/1.1\r\n"
+CHUNKED = b"POST /v1/memories HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+TWO_WAYS = {
+    "a bare LF behind each line": b"GET /v1/keys HTTP/1.1\nHost: x\n\n",
+    "a bare LF in a head": GET + b"Host: x\nX-A: b\r\n\r\n",
+    "a bare LF as the end of a head": GET + b"Host: x\r\n\n",
+    "a folded line": GET + b"Host: x\r\nX-A: b\r\n c\r\n\r\n",
+    "a folded host": GET + b"Host:\r\n\tx\r\n\r\n",
+    "a bare CR": GET + b"Host: x\r\nX-A: b\rX-B: c\r\n\r\n",
+    "two CR": GET + b"Host: x\r\r\n\r\n",
+    "a NUL": GET + b"Host: x\r\nX-A: b\0c\r\n\r\n",
+    "a space before the colon": GET + b"Host: x\r\nX-A : b\r\n\r\n",
+    "the same length twice": GET + b"Host: x\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+    "a list of lengths": GET + b"Host: x\r\nContent-Length: 2, 2\r\n\r\n{}",
+    "a bare CR beside the size of a chunk": CHUNKED + b"2;a\rb\r\n{}\r\n0\r\n\r\n",
+    "a NUL beside the size of a chunk": CHUNKED + b"2;a\0b\r\n{}\r\n0\r\n\r\n",
+    "a bare LF behind the last chunk": CHUNKED + b"2\r\n{}\r\n0\r\n\n",
+    "a bare LF in a trailer": CHUNKED + b"2\r\n{}\r\n0\r\nX-A: b\n\n",
+    "a folded trailer": CHUNKED + b"2\r\n{}\r\n0\r\nX-A: b\r\n c\r\n\r\n",
+}
+
+
+async def read_whole(scope: Scope, receive: Receive, send: Send) -> None:
+    """Read the body, then say that the request came through."""
+    while (await receive()).get("more_body"):
+        pass
+    await answer(scope, receive, send)
+
+
+@pytest.mark.parametrize("sent", TWO_WAYS.values(), ids=TWO_WAYS.keys())
+async def test_a_request_that_a_proxy_may_read_otherwise_is_refused_and_ends_the_connection(sent: bytes) -> None:
+    async with quick(application=read_whole) as port, asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent + GET + b"Host: x\r\n\r\n")
+        said = await reader.read()
+        assert said.startswith(b"HTTP/1.1 400 ")
+        assert said.count(b"HTTP/1.1") == 1
+        writer.close()
+
+
+async def test_chunks_with_extensions_and_trailers_are_read() -> None:
+    async with quick(application=read_whole) as port, asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(CHUNKED + b"2;a=b\r\n{}\r\n0\r\nX-A: b\r\n\r\n")
+        assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
+LARGE = 100 << 20
+
+
+@pytest.mark.parametrize("closing", ["Connection: close", "X-None: x"])
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [([KEYED], 413), (["X-None: x"], 401), ([KEYED, KEYED], 400)],
+    ids=["keyed", "no key", "two"],
+)
+def test_a_client_that_sends_a_refused_body_to_its_end_sees_the_answer(
+    served: Served, lines: list[str], status: int, closing: str
+) -> None:
+    head = ["POST /v1/memories HTTP/1.1", "Host: localhost", f"Content-Length: {LARGE}", closing, *lines, "", ""]
+    with served.connect() as client:
+        client.sendall("\r\n".join(head).encode())
+        block = b"x" * (1 << 20)
+        for _ in range(LARGE // len(block)):
+            client.sendall(block)
+        assert client.recv(65536).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_chunks_that_end_wrongly_within_a_large_body_are_refused_as_such(served: Served) -> None:
+    with served.connect() as client:
+        head = f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\n{KEYED}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        client.sendall(f"{head}2\r\n".encode() + b"{" * LARGE)
+        assert all_of(client).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_a_client_that_never_stops_sending_a_refused_body_is_disconnected() -> None:
+    async with quick() as port, asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1000000000\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 200")
+        with suppress(ConnectionError):
+            while True:  # until the timeout, which fails the test
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(0.02)
 
 
 def test_a_body_that_is_longer_than_it_said_brings_no_second_request_of_its_own_key(served: Served) -> None:
@@ -195,12 +283,14 @@ class Announced(uvicorn.Server):
 
 
 @asynccontextmanager
-async def quick(connections: OpenConnections | None = None) -> AsyncIterator[int]:
+async def quick(
+    connections: OpenConnections | None = None, application: ASGIApp | None = None
+) -> AsyncIterator[int]:
     """The port of a server in this process, with a short limit for heads unless `connections` are tested."""
     head_seconds = 2 * LIMIT_S if connections else 0.2
     protocol = connection_class(connections or OpenConnections(100, 100), head_seconds)
     config = uvicorn.Config(
-        answer,
+        application or answer,
         port=free_port(),
         http=protocol,
         log_config=None,

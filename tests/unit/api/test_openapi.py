@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Final
+from typing import Any, Final
 
+import jsonschema
 import pytest
 
 from api.app import create_app
 from api.openapi import SUMMARIES, objects_in, operations
 from api.problems import MEDIA_TYPE
+from orchestration.ingestion.episodes import Episode
+from orchestration.ingestion.formats.messages import parse
+from orchestration.ingestion.formats.parsed import File, FileSet
 from schemas.settings import Settings
 
 DOCUMENT: Final = create_app(Settings()).openapi()
@@ -117,4 +122,17 @@ def test_the_document_says_whose_it_is_and_where_it_is_served() -> None:
 
 def test_a_message_may_be_as_long_as_a_memory() -> None:
     message = SCHEMAS["Conversation"]["properties"]["messages"]["items"]["properties"]
-    assert message["text"]["maxLength"] == message["content"]["maxLength"] == 6_000_000
+    for name in ("text", "content"):
+        assert message[name]["anyOf"][0]["maxLength"] == 6_000_000
+
+
+@pytest.mark.parametrize("content", [None, "Hello.", [{"type": "text", "text": "Hello."}, {"type": "image_url"}]])
+def test_what_a_message_may_say_is_what_is_read(content: Any) -> None:
+    schema = SCHEMAS["Conversation"]["properties"]["messages"]["items"]
+    message = {"role": "user", "content": content}
+    jsonschema.validate(message, schema)
+    sent = json.dumps([{**message, "text": "Hello."}])
+    read = parse(FileSet("talk", (File("talk.json", sent),), "ada"))
+    [episode] = read.items
+    assert isinstance(episode, Episode)
+    assert [turn.text for session in episode.sessions for turn in session.turns] == ["Hello."]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from schemas.temporal import (
     BEGINNING_OF_TIME,
     END_OF_TIME,
+    AskedMoment,
+    EndMoment,
     Moment,
     Period,
     Scope,
@@ -21,6 +23,8 @@ from schemas.temporal import (
 )
 
 MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
+END: TypeAdapter[datetime] = TypeAdapter(EndMoment)
+ASKED: TypeAdapter[datetime] = TypeAdapter(AskedMoment)
 storable = st.integers(BEGINNING_OF_TIME + 1, END_OF_TIME - 1)
 small = st.integers(-6, 6)
 
@@ -186,3 +190,26 @@ def test_the_last_moment_of_a_question_is_its_instant_the_end_of_its_range_or_no
     assert Scope.current(30).last_moment(30) == 30
     assert Scope.history(10, 15).last_moment(30) == Scope.history(10, 15).last_moment(12) == 15
     assert Scope.history(10, None).last_moment(30) == 30
+
+
+@given(st.dates(date(1700, 1, 1), date(2250, 1, 1)))
+def test_a_date_is_its_first_moment_as_a_start_its_last_where_it_is_asked_about_and_the_next_as_an_end(
+    day: date,
+) -> None:
+    for given_day in (day, day.isoformat()):
+        start, end, asked = (each.validate_python(given_day) for each in (MOMENT, END, ASKED))
+        assert start.date() == asked.date() == day
+        assert start + timedelta(days=1) == end == asked + timedelta(microseconds=1)
+
+
+@given(storable.map(to_datetime))
+def test_a_time_is_itself_whatever_it_is_for(moment: datetime) -> None:
+    for each in (MOMENT, END, ASKED):
+        assert each.validate_python(moment) == each.validate_python(moment.isoformat()) == moment
+
+
+@pytest.mark.parametrize("text", ["2026-02-30", "9999-12-31", "26-02-03", "2026-3-31"])
+def test_what_is_no_date_that_can_be_stored_is_refused(text: str) -> None:
+    for each in (END, ASKED):
+        with pytest.raises(ValidationError):
+            each.validate_python(text)

@@ -257,3 +257,9 @@ def test_any_text_has_a_language_and_safe_words(text: str) -> None:
     language = word_language(text)
     forms = [search_form(word, language).removesuffix("*") for word in query_words(text, language)]
     assert all(form in words(form) for form in forms)
+
+
+def test_an_emoji_is_a_word_without_its_colour_and_a_flag_is_one() -> None:
+    assert words("ok 👍🏽👍 🇫🇷 ❤️ café☕") == ["ok", "👍", "👍", "🇫🇷", "❤", "cafe", "☕"]
+    assert query_words("who sent 🐙?") == ["sent", "🐙"]
+    assert search_text("Look", "here 🐙🐙") == "look here 🐙 🐙"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -138,3 +139,25 @@ def test_any_text_gives_a_valid_id_of_its_own(one: str, other: str) -> None:
     made = Remember(citizen_id="ada", name="x", id=identifier(one))
     assert made.id == identifier(one)
     assert (identifier(one) == identifier(other)) is (one == other)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("Junlei (tech lead)", "Junlei"),
+        ("Ann (she/her)", "Ann"),
+        ("Ann (CEO)", "Ann"),
+        ("Bob [bot]", "Bob"),
+        ("us\u200ber\ufeff", "user"),
+    ],
+)
+def test_what_is_written_beside_a_name_is_kept_and_no_part_of_it(written: str, name: str) -> None:
+    turn = Turn("D1:1", written, "Hello.", extra={"id": 7})
+    assert (turn.speaker, turn.extra) == (name, {"speaker": written, "id": 7})
+    assert replace(turn, key="D1:2").extra == turn.extra
+
+
+@pytest.mark.parametrize("name", ["Junlei", "Max (Sales)", "(me)", "\u200b", "Ann (Lee) Smith"])
+def test_a_name_that_needs_its_brackets_stays_as_it_is(name: str) -> None:
+    turn = Turn("D1:1", name, "Hello.")
+    assert (turn.speaker, turn.extra) == (name, {})

@@ -22,6 +22,12 @@ ASKED = [
     ("Who is the qui of the house?", AnswerKind.PERSON),
     ("Is the Combien on the wall?", None),
     ("What did I plant?", None),
+    ("Who is Betty?", AnswerKind.NAME),
+    ("what's Betty Blue", AnswerKind.NAME),
+    ("Wer ist Betty?", AnswerKind.NAME),
+    ("Qui est Betty ?", AnswerKind.NAME),
+    ("Who is my landlord?", AnswerKind.PERSON),
+    ("What is the rent of Betty?", None),
     ("", None),
 ]
 GIVEN = [
@@ -66,3 +72,23 @@ def test_a_name_that_the_question_itself_says_answers_nothing() -> None:
 
     assert not gives_kind(asked, "today Mattis came by", said)
     assert gives_kind(asked, "today Mattis came by with Ines", said)
+
+
+@pytest.mark.parametrize(
+    ("text", "gives"),
+    [
+        ("My old car, called Betty, broke down.", True),
+        ("I have a small boat named Betty", True),
+        ("my sister's dog goes by Betty now", True),
+        ("unser Wagen namens Betty", True),
+        ("I called Betty about the party", False),
+        ("We live in a road called Betty Street", False),
+        ("Betty Street has a bakery", False),
+        ("a boat called Anna", False),
+    ],
+)
+def test_a_text_that_names_something_tells_for_what_a_name_stands(text: str, gives: bool) -> None:
+    question = "Wer ist Betty?" if "namens" in text else "Who is Betty?"
+    asked = asked_kind(question)
+    assert asked is not None
+    assert gives_kind(asked, text, stems(question)) is gives
