@@ -50,9 +50,9 @@ async def apply(
     """Apply the commands in order. Returns one receipt for each; a refused command changes nothing.
 
     The first command gets the time `now`, each later one a microsecond more; if the clock of the graph is ahead,
-    the transaction times follow that clock. With `whole`, the commands are parts of one command with this id,
-    such as an episode: all get the time `now`, and one receipt is stored for all. `moments`, rising, are the times
-    of the commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
+    the transaction times follow that clock. With `whole`, the commands are parts of the one that they name, such as
+    an episode: all get the time `now`, and it has the only receipt. `moments`, rising, are the times of the
+    commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
     again.
     """
     answers = await _apply(commands, deps, now, whole, moments=moments)
@@ -323,7 +323,8 @@ def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.Ro
     nths = [timed.now - start for timed in run]
     if whole is not None:
         parts = command_rows.without_receipts(rows, nths)
-        return writer.RowBatch(parts, start, {"command_id": whole, "command": "ingest"} if whole else None)
+        ids = dict.fromkeys(row["command_id"] for row in rows) if whole else ()
+        return writer.RowBatch(parts, start, [{"command_id": each, "command": "ingest"} for each in ids])
     with_receipts = [
         command_rows.with_receipt(timed.command, row, nth) for timed, row, nth in zip(run, rows, nths, strict=True)
     ]

@@ -5,7 +5,9 @@ Stored chunks stay, and the same call resumes after them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any, Final
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
@@ -17,10 +19,13 @@ from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles, commands_of
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import resolve_speakers
-from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length, store
+from orchestration.ingestion.storing import NAMED_AT_ONCE, NOBODY, Job, Progress, Tally, length, store
 from schemas.commands import Writer
 from schemas.responses import IngestReport
 from schemas.temporal import Instant
+
+TOGETHER: Final = 200
+"""At most so many chats are stored together: each memory of the graph is compared with the ids of all."""
 
 
 async def ingest(
@@ -46,12 +51,14 @@ async def ingest(
     tally.count_unread(parsed.faults)
     notes = [*resolved.notes]
     due = 0
-    for given, item in zip(parsed.items, resolved.items, strict=True):
-        due += length(item)
+    for group in _groups(zip(parsed.items, resolved.items, strict=True)):
+        item = group[0][1]
+        due += sum(length(each) for _, each in group)
         if isinstance(item, Episode) and item.messages:
-            heard = await hearing.hear(item, job, tally)
-            notes += heard.notes
-            await places.note_episode(given.id, item, origin, deps=deps, now=now)
+            for heard in await hearing.hear_together([each for _, each in group], job, tally):
+                notes += heard.notes
+            for given, each in group:
+                await places.note_episode(given.id, each, origin, deps=deps, now=now)
         elif isinstance(item, Notebook):
             notes += await filing.file_notebook(item, job, tally)
         elif isinstance(item, CommandFile) and item.are_rows:
@@ -60,6 +67,22 @@ async def ingest(
             await store(item, job, tally)
         job.advance(due - job.done)
     return tally.report(notes, parsed.formats)
+
+
+def _groups(pairs: Iterable[tuple[Ingestible, Any]]) -> Iterator[list[tuple[Ingestible, Any]]]:
+    """The items in their order: short chats that follow each other in one graph together, any other item alone."""
+    group: list[tuple[Ingestible, Any]] = []
+    for pair in pairs:
+        chats = [each for _, each in (*group, pair) if isinstance(each, Episode) and each.messages]
+        alike = (
+            len({each.id for each in chats}) == len(group) + 1 and len({each.graph_name for each in chats}) == 1
+        )
+        if group and not (alike and len(chats) <= TOGETHER and sum(map(length, chats)) <= NAMED_AT_ONCE):
+            yield group
+            group = []
+        group.append(pair)
+    if group:
+        yield group
 
 
 async def settle(parsed: ParsedFiles, deps: Deps, now: Instant, origin: Origin | None) -> ParsedFiles:

@@ -1883,13 +1883,13 @@ SET m.other_model = null, m.other_dimension = null, m.other_state = null
 RETURN m.generation;
 
 // episode_turns
-// :params $after, $episode, $rows
+// :params $after, $episodes, $rows
 MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after AND n.episode_id = $episode
+WHERE id(n) > $after AND n.episode_id IN $episodes
 WITH n
 LIMIT $rows
-RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, n.expired_at,
-    coalesce(n.version, 1), n.fingerprint, n.extra;
+RETURN id(n), n.episode_id, n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at,
+    n.expired_at, coalesce(n.version, 1), n.fingerprint, n.extra;
 
 // erase_authors
 // :params $ids
