@@ -27,7 +27,6 @@ from orchestration.writing import (
     thread_closing,
 )
 from orchestration.writing.appraisals import LEFT_OUT, appraise_commands
-from orchestration.writing.appraised_rows import text_of
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
@@ -296,14 +295,17 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     try:
         await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
     except Unavailable as error:
-        later = "`substrate validate --fix passages_missing` adds them"
-        note = f"{LEFT_OUT}: passages of its text, because {error.detail}; {later}"
+        note = f"{LEFT_OUT}: passages, because {error.detail}; `validate --fix passages_missing` adds them"
         late += [(place, note) for place, row in enumerate(rows) if row["passages"] is not None]
     try:
         await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
     except Unavailable as error:
         note = f"{LEFT_OUT}: what it solves of what was open, because {error.detail}; `resolve` says it"
-        ends = {each.row["id"] for each in told if thread_closing.tells_end(text_of(each.row), each.appraisal)}
+        ends = {
+            each.row["id"]
+            for each in told
+            if thread_closing.tells_end(appraised_rows.text_of(each.row), each.appraisal)
+        }
         late += [(place, note) for place, row in enumerate(rows) if row["id"] in ends]
     answers = [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
     for place, note in late:

@@ -28,6 +28,7 @@ from orchestration.ingestion.formats.reader import Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
 from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said
+from orchestration.writing.records import instant
 from schemas.commands import Command, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, graph_fields
@@ -173,7 +174,7 @@ async def hear_together(episodes: Sequence[Episode], job: Job, tally: Tally) -> 
     if len(episodes) == 1:
         return [await hear(episodes[0], job, tally)]
     async with AsyncExitStack() as turns:
-        for name in sorted(episode.id for episode in episodes):
+        for name in sorted({episode.id for episode in episodes}):
             await turns.enter_async_context(job.deps.conversations.turn(episodes[0].graph_name, name))
         stored = zip(episodes, await _load(episodes, job.deps, job.now), strict=True)
         plans = [continue_episode(episode, transcript, job.now) for episode, transcript in stored]
@@ -193,18 +194,15 @@ def _as_one(plans: Sequence[Continuation]) -> CommandFile:
     persons: dict[str | None, Remember] = {}
     others: list[Command] = []
     for command in chain.from_iterable(plan.commands() for plan in plans):
-        if not isinstance(command, Remember) or command.node_type != "Person":
+        if isinstance(command, Remember) and command.node_type == "Person":
+            known = persons.get(command.id, command)
+            persons[command.id] = min(known, command, key=lambda one: instant(one.valid_at, END_OF_TIME))
+        else:
             others.append(command)
-            continue
-        known = persons.setdefault(command.id, command)
-        if command.valid_at is not None and (known.valid_at is None or command.valid_at < known.valid_at):
-            persons[command.id] = command
-    known = frozenset().union(*(plan.shared() for plan in plans))
-    first = plans[0]
+    shared = frozenset(chain.from_iterable(plan.shared() for plan in plans))
+    one = plans[0]
     entries = (*persons.values(), *others)
-    return CommandFile(
-        first.id, first.citizen_id, entries, known=known, command_id=first.command_id, graph=first.graph
-    )
+    return CommandFile(one.id, one.citizen_id, entries, known=shared, command_id=one.command_id, graph=one.graph)
 
 
 class Plan(NamedTuple):

@@ -5,9 +5,8 @@ Stored chunks stay, and the same call resumes after them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Final
+from itertools import batched, chain, groupby
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
@@ -19,13 +18,13 @@ from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles, commands_of
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import resolve_speakers
-from orchestration.ingestion.storing import NAMED_AT_ONCE, NOBODY, Job, Progress, Tally, length, store
+from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length, store
 from schemas.commands import Writer
 from schemas.responses import IngestReport
 from schemas.temporal import Instant
 
-TOGETHER: Final = 200
-"""At most so many chats are stored together: each memory of the graph is compared with the ids of all."""
+SHORT, TOGETHER = 20, 100
+"""Chats of at most so many messages are stored so many at once."""
 
 
 async def ingest(
@@ -51,7 +50,8 @@ async def ingest(
     tally.count_unread(parsed.faults)
     notes = [*resolved.notes]
     due = 0
-    for group in _groups(zip(parsed.items, resolved.items, strict=True)):
+    pairs = groupby(zip(parsed.items, resolved.items, strict=True), _together)
+    for group in chain.from_iterable(batched(alike, TOGETHER if graph else 1) for graph, alike in pairs):
         item = group[0][1]
         due += sum(length(each) for _, each in group)
         if isinstance(item, Episode) and item.messages:
@@ -69,20 +69,10 @@ async def ingest(
     return tally.report(notes, parsed.formats)
 
 
-def _groups(pairs: Iterable[tuple[Ingestible, Any]]) -> Iterator[list[tuple[Ingestible, Any]]]:
-    """The items in their order: short chats that follow each other in one graph together, any other item alone."""
-    group: list[tuple[Ingestible, Any]] = []
-    for pair in pairs:
-        chats = [each for _, each in (*group, pair) if isinstance(each, Episode) and each.messages]
-        alike = (
-            len({each.id for each in chats}) == len(group) + 1 and len({each.graph_name for each in chats}) == 1
-        )
-        if group and not (alike and len(chats) <= TOGETHER and sum(map(length, chats)) <= NAMED_AT_ONCE):
-            yield group
-            group = []
-        group.append(pair)
-    if group:
-        yield group
+def _together(pair: tuple[Ingestible, Ingestible]) -> str | None:
+    """What the items have in common that are stored together: the graph of short chats; None for any other."""
+    item = pair[1]
+    return item.graph_name if isinstance(item, Episode) and 0 < len(item.messages) <= SHORT else None
 
 
 async def settle(parsed: ParsedFiles, deps: Deps, now: Instant, origin: Origin | None) -> ParsedFiles:

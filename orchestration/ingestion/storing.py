@@ -230,8 +230,7 @@ async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
             for found in names:
                 await insertion.store_made(found.commands_of(part), job.deps, job.now)
     except Unavailable as error:
-        again = "the same sent again links them"
-        tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; {again}"] += 1
+        tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
 
 
 async def _decide_names(texts: Texts, deps: Deps) -> list[mentions.Mentions]:

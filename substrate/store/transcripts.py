@@ -1,7 +1,6 @@
 """Reads the turns and sessions of episodes.
 
-There is no index on the episode of a memory: every memory of the graph is looked at, about 0.2 µs for each. So
-those of several episodes are read at once.
+There is no index on the episode of a memory: every memory of the graph is looked at, about 0.2 µs for each.
 """
 
 from __future__ import annotations

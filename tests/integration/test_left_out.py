@@ -107,5 +107,5 @@ async def test_a_long_text_is_stored_when_its_passages_are_not_embedded_in_time(
     monkeypatch.setattr(deps.embedder, "embed_texts", embed_one)
     [receipt] = await send(deps, remember(fresh_citizen, "long", description=LONG))
     assert receipt.status == "stored"
-    [warning] = [warning for warning in receipt.warnings if warning.startswith("left out: passages")]
-    assert "did not answer in time; `substrate validate --fix passages_missing` adds them" in warning
+    [warning] = [warning for warning in receipt.warnings if warning.startswith("left out: passages,")]
+    assert "did not answer in time; `validate --fix passages_missing` adds them" in warning
