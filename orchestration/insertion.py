@@ -83,7 +83,7 @@ async def name_texts(
             await store_made(found.commands(texts), deps, now)
     except Unavailable as error:
         note = f"{LEFT_OUT}: names in its text, because {error.detail}; the same under its command_id links them"
-        return [receipts.with_note(answer, note) for answer in answers]
+        answers = [receipts.with_note(answer, note) for answer in answers]
     return answers
 
 

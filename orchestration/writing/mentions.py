@@ -101,8 +101,6 @@ def writing_of(command: Command, memory_id: str | None, time: datetime | None) -
     """The text of a new memory; None for a command that writes none, or where no names are read."""
     if not isinstance(command, Remember) or memory_id is None:
         return None
-    if command.node_type in _NEVER_READ and not command.about:
-        return None
     own = command.node_type not in _NEVER_READ and is_own(command.source, command.speaker)
     if not own and not command.about:
         return None
