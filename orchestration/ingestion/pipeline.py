@@ -5,8 +5,10 @@ Stored chunks stay, and the same call resumes after them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import batched, chain, groupby
+from typing import Any
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
@@ -50,8 +52,9 @@ async def ingest(
     tally.count_unread(parsed.faults)
     notes = [*resolved.notes]
     due = 0
-    pairs = groupby(zip(parsed.items, resolved.items, strict=True), _together)
-    for group in chain.from_iterable(batched(alike, TOGETHER if graph else 1) for graph, alike in pairs):
+    pairs: Iterable[tuple[Any, Any]] = zip(parsed.items, resolved.items, strict=True)
+    alike = groupby(pairs, _together)
+    for group in chain.from_iterable(batched(each, TOGETHER if graph else 1) for graph, each in alike):
         item = group[0][1]
         due += sum(length(each) for _, each in group)
         if isinstance(item, Episode) and item.messages:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from orchestration.appraisal.deeds import Deed, End
 from orchestration.appraisal.names import Kind, read_names
-from orchestration.appraisal.own_words import ends_of
+from orchestration.appraisal.own_words import MOST_READ, ends_of
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id
@@ -104,7 +104,8 @@ def writing_of(command: Command, memory_id: str | None, time: datetime | None) -
     own = command.node_type not in _NEVER_READ and is_own(command.source, command.speaker)
     if not own and not command.about:
         return None
-    text = ends_of(command.description or command.name)
+    text = command.description or command.name
+    text = ends_of(text) if len(text) > MOST_READ else text
     kind = command.node_type
     return Writing(command, memory_id, text, time, command.about, own, speaker=command.speaker, node_type=kind)
 

@@ -180,9 +180,9 @@ class NameBook:
             return None
         ends = {key.split()[0], key.split()[-1]} & self._forms.keys() - self._shared
         near = {self._forms[end] for end in ends} if " " in key else self._near[key]
-        fits = self._people(near, lambda other: _is_part(key, other, kind))
+        fits = self._people(near, lambda other: _is_part(key, other, kind)) if near else []
         alike = self._near[key[0]]
-        if not fits and (not sightings.told or kind == Kind.ENTITY) and len(alike) <= MOST_ALIKE:
+        if not fits and (not sightings.told or kind == Kind.ENTITY) and 0 < len(alike) <= MOST_ALIKE:
             fits = self._people(alike, lambda other: _is_nickname(key, other))
         return fits[0].id if len(fits) == 1 else None
 

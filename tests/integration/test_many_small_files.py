@@ -18,6 +18,7 @@ from orchestration.ingestion import hearing
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.transcript import said
 from schemas.memory import Level
 from schemas.temporal import to_datetime
 from substrate.graphs.names import graph_name
@@ -109,5 +110,5 @@ async def test_a_chat_that_another_process_stores_meanwhile_goes_on_behind_it(
     assert report.refused == 0
     whole = await hearing.load(named, deps, now())
     assert [turn.said for turn in whole.turns] == [
-        hearing.said("user", "theirs"), hearing.said("user", "note 3"), hearing.said("Ada", "I read note 3.")
+        said("user", "theirs"), said("user", "note 3"), said("Ada", "I read note 3.")
     ]  # fmt: skip
