@@ -179,7 +179,7 @@ async def hear_together(episodes: Sequence[Episode], job: Job, tally: Tally) -> 
         stored = zip(episodes, await _load(episodes, job.deps, job.now), strict=True)
         plans = [continue_episode(episode, transcript, job.now) for episode, transcript in stored]
         counted = Tally(persons=tally.persons)
-        await store(_as_one(plans), replace(job, progress=None), counted)
+        await store(join_lists(plans), replace(job, progress=None), counted)
     if any(_stored_by_another(plan, counted) for plan in plans):
         tally.counts["stored"] += counted.counts["stored"]
         tally.found |= counted.found
@@ -189,7 +189,7 @@ async def hear_together(episodes: Sequence[Episode], job: Job, tally: Tally) -> 
     return [Hearing(_judge(plan, counted), plan.notes) for plan in plans]
 
 
-def _as_one(plans: Sequence[Continuation]) -> CommandFile:
+def join_lists(plans: Sequence[Continuation]) -> CommandFile:
     """All commands of these lists. A person is in them once, from when they first speak in any of them."""
     persons: dict[str | None, Remember] = {}
     others: list[Command] = []
@@ -317,10 +317,10 @@ async def _load(episodes: Sequence[Episode], deps: Deps, now: Instant) -> list[T
     if await deps.graphs.for_reading(graph):
         async for row in transcripts.read_episodes(deps.graph(graph), list(found)):
             found[row.episode_id].append(row)
-    return [_transcript(episode, found[identifier(episode.id)], now) for episode in episodes]
+    return [build_transcript(episode, found[identifier(episode.id)], now) for episode in episodes]
 
 
-def _transcript(episode: Episode, rows: Sequence[EpisodeRow], now: Instant) -> Transcript:
+def build_transcript(episode: Episode, rows: Sequence[EpisodeRow], now: Instant) -> Transcript:
     transcript = Transcript()
     transcript.add([turn for row in rows if (turn := _turn(episode, row, now)) is not None])
     sessions = [row for row in rows if row.node_type == "Session"]

@@ -53,7 +53,7 @@ async def ingest(
     notes = [*resolved.notes]
     due = 0
     pairs: Iterable[tuple[Any, Any]] = zip(parsed.items, resolved.items, strict=True)
-    alike = groupby(pairs, _together)
+    alike = groupby(pairs, graph_of_short_chat)
     for group in chain.from_iterable(batched(each, TOGETHER if graph else 1) for graph, each in alike):
         item = group[0][1]
         due += sum(length(each) for _, each in group)
@@ -72,7 +72,7 @@ async def ingest(
     return tally.report(notes, parsed.formats)
 
 
-def _together(pair: tuple[Ingestible, Ingestible]) -> str | None:
+def graph_of_short_chat(pair: tuple[Ingestible, Ingestible]) -> str | None:
     """What the items have in common that are stored together: the graph of short chats; None for any other."""
     item = pair[1]
     return item.graph_name if isinstance(item, Episode) and 0 < len(item.messages) <= SHORT else None
