@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from schemas.base import without_nulls
@@ -147,7 +148,7 @@ class RowBatch(NamedTuple):
     def command_ids(self) -> list[str]:
         """The ids of the receipts that the batch stores."""
         if self.whole is not None:
-            return [receipt["command_id"] for receipt in self.whole]
+            return list(map(itemgetter("command_id"), self.whole))
         return [row["receipt"] for row in self.rows if row["receipt"] is not None]
 
 
