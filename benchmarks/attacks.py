@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import time
+import zipfile
 from collections.abc import Awaitable, Callable, Mapping
 from multiprocessing.synchronize import Event
 from typing import Any, Final, NamedTuple
@@ -19,6 +22,16 @@ EXPORTS, DROPPED_AFTER_S, EXPORTS_EVERY_S = 20, 0.01, 2.0
 QUESTIONS_AT_ONCE: Final = 8
 BULK, BULK_AT_ONCE = 1000, 2
 DIGITS: Final = 100_000
+LONG: Final = 100_000
+PHRASES: Final = (
+    "um 5 Uhr ",
+    "Anna Maria ",
+    "ﷺ",
+    "# A Heading With Words\n",
+    "I met my sister Anna. ",
+    "안녕하세요 ",
+)
+SMALL_FILES: Final = 500
 TIMEOUT_S: Final = 120.0
 
 
@@ -147,6 +160,43 @@ async def long_timestamp(target: Target, going: Callable[[], bool]) -> None:
         await _again_and_again(http, going, "/v1/memories", lambda _: body)
 
 
+async def long_texts(target: Target, going: Callable[[], bool]) -> None:
+    """Store long texts of ordinary words, in which names, times and signs stand again and again, two at once."""
+
+    def body(number: int) -> bytes:
+        phrase = PHRASES[number % len(PHRASES)]
+        text = f"{number} {phrase * (LONG // len(phrase))} and that was all of {number}."
+        return orjson.dumps({"citizen_id": ATTACKER, "name": f"long {time.time_ns()}", "description": text})
+
+    async with _client(target, target.key) as http:
+        every = (_again_and_again(http, going, "/v1/memories", body) for _ in range(BULK_AT_ONCE))
+        await asyncio.gather(*every)
+
+
+async def dear_files(target: Target, going: Callable[[], bool]) -> None:
+    """Send files that are dear to read: tags without an end, nested quotations, headers, many small chats."""
+    chats = io.BytesIO()
+    with zipfile.ZipFile(chats, "w") as packed:
+        for place in range(SMALL_FILES):
+            packed.writestr(f"{place}.json", orjson.dumps([{"speaker": "Ada", "text": f"note {place}"}]))
+    files = (
+        ("page.html", b"<p>" + b"<a " * 3_000),
+        ("page.html", b"<p>" + b"<!--" * 100_000),
+        ("mail.eml", b"Subject: " + b"=?utf-8?q?x?= " * 4_000 + b"\n\nHello"),
+        ("mail.eml", b"Content-Type: text/html\n\n" + b"<blockquote>" * 50_000),
+        ("notes.zip", chats.getvalue()),
+    )
+
+    def body(number: int) -> bytes:
+        name, content = files[number % len(files)]
+        sent = {"citizen_id": ATTACKER, "name": f"{number} {name}", "content": base64.b64encode(content).decode()}
+        return orjson.dumps(sent)
+
+    async with _client(target, target.key) as http:
+        every = (_again_and_again(http, going, "/v1/files", body) for _ in range(BULK_AT_ONCE))
+        await asyncio.gather(*every)
+
+
 ATTACKS: Final[Mapping[str, Attack]] = {
     "large_body": large_body,
     "deep_nesting": deep_nesting,
@@ -155,6 +205,8 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "hub_identity": hub_identity,
     "bulk_writes": bulk_writes,
     "long_timestamp": long_timestamp,
+    "long_texts": long_texts,
+    "dear_files": dear_files,
 }
 
 

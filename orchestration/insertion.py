@@ -26,10 +26,11 @@ from orchestration.writing import (
     restatements,
     thread_closing,
 )
-from orchestration.writing.appraisals import appraise_commands
+from orchestration.writing.appraisals import LEFT_OUT, appraise_commands
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
 from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, WriteReceipt
+from schemas.errors import Unavailable
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
@@ -50,14 +51,14 @@ async def apply(
     """Apply the commands in order. Returns one receipt for each; a refused command changes nothing.
 
     The first command gets the time `now`, each later one a microsecond more; if the clock of the graph is ahead,
-    the transaction times follow that clock. With `whole`, the commands are parts of one command with this id,
-    such as an episode: all get the time `now`, and one receipt is stored for all. `moments`, rising, are the times
-    of the commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
+    the transaction times follow that clock. With `whole`, the commands are parts of the one that they name, as of
+    an episode: all get the time `now`, and it has the only receipt. `moments`, rising, are the times of the
+    commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
     again.
     """
     answers = await _apply(commands, deps, now, whole, moments=moments)
     if deps.names and whole is None:
-        await name_texts(commands, answers, deps, now)
+        answers = await name_texts(commands, answers, deps, now)
     return await following.with_consequences(commands, answers, deps, now) if whole is None else answers
 
 
@@ -66,20 +67,25 @@ async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant
     answers = await atomic.apply(commands, deps, now)
     answers = await thread_closing.reopen_retracted(commands, answers, deps, now)
     if deps.names:
-        await name_texts(commands, answers, deps, now)
+        answers = await name_texts(commands, answers, deps, now)
     return await following.with_consequences(commands, answers, deps, now)
 
 
 async def name_texts(
-    commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps, now: Instant
-) -> None:
-    """Store the names that the new texts mention, and their links. Sending the texts again makes up for a failure.
+    commands: Sequence[Command], answers: list[WriteReceipt], deps: Deps, now: Instant
+) -> list[WriteReceipt]:
+    """Store the names that the new texts mention, and their links. Returns the receipts of the commands.
 
-    Raises Unavailable when the engine does not answer.
+    When the engine does not answer in time the receipts say so; the same commands sent again make up for it.
     """
-    for texts in (await mentions.new_writings(commands, receipts, deps)).values():
-        found = await mentions.decide(texts, deps)
-        await store_made(found.commands(texts), deps, now)
+    try:
+        for texts in (await mentions.new_writings(commands, answers, deps)).values():
+            found = await mentions.decide(texts, deps)
+            await store_made(found.commands(texts), deps, now)
+    except Unavailable as error:
+        note = f"{LEFT_OUT}: names in its text, because {error.detail}; the same under its command_id links them"
+        answers = [receipts.with_note(answer, note) for answer in answers]
+    return answers
 
 
 async def store_made(commands: Sequence[Command], deps: Deps, now: Instant) -> None:
@@ -284,16 +290,32 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     rows = list(map(appraised_rows.fill_row, _new_rows(run), commands, appraised.appraisals))
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
-    await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
     stored = zip(run, rows, appraised.appraisals, outcomes, strict=True)
     told = [
         thread_closing.Told(timed.command, row, appraisal)
         for timed, row, appraisal, outcome in stored
         if outcome.new
     ]
-    await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
+    late: list[tuple[int, str]] = [*appraised.notes.items()]
+    try:
+        await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
+    except Unavailable as error:
+        note = f"{LEFT_OUT}: passages, because {error.detail}; `validate --fix passages_missing` adds them"
+        late += [(place, note) for place, row in enumerate(rows) if row["passages"] is not None]
+    try:
+        await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
+    except Unavailable as error:
+        note = f"{LEFT_OUT}: what it solves of what was open, because {error.detail}; `resolve` says it"
+        ends = {
+            each.row["id"]
+            for each in told
+            if thread_closing.tells_end(appraised_rows.text_of(each.row), each.appraisal)
+        }
+        late += [(place, note) for place, row in enumerate(rows) if row["id"] in ends]
     answers = [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
-    return [receipts.with_note(receipt, appraised.notes.get(place)) for place, receipt in enumerate(answers)]
+    for place, note in late:
+        answers[place] = receipts.with_note(answers[place], note)
+    return answers
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:
@@ -328,7 +350,8 @@ def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.Ro
     nths = [timed.now - start for timed in run]
     if whole is not None:
         parts = command_rows.without_receipts(rows, nths)
-        return writer.RowBatch(parts, start, {"command_id": whole, "command": "ingest"} if whole else None)
+        ids = dict.fromkeys(row["command_id"] for row in rows) if whole else ()
+        return writer.RowBatch(parts, start, [{"command_id": each, "command": "ingest"} for each in ids])
     with_receipts = [
         command_rows.with_receipt(timed.command, row, nth) for timed, row, nth in zip(run, rows, nths, strict=True)
     ]

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import chain
 from operator import itemgetter
 from typing import Annotated, Any, ClassVar, Final, Self
+from unicodedata import normalize
 
 import orjson
 from pydantic import (
@@ -32,7 +33,8 @@ from schemas.field_names import ALIASES, FieldNames, Names, Reading
 MAX_TEXT = 100_000
 """The most characters of a text field."""
 MAX_LONG_TEXT: Final = 6_000_000
-"""The most characters of the text of one memory."""
+"""The most characters of the text of one memory, also in NFKC, where one sign may become several."""
+MOST_WRITTEN_OUT: Final = 18
 
 MOST_FIELDS: Final = 200
 """The most fields of one object in a request, including unknown ones: six times the largest model."""
@@ -98,6 +100,8 @@ def _check_characters(text: str) -> str:
     refused = _REFUSED.search(text)
     if refused:
         raise ValueError(f"contains a control character or lone surrogate ({refused[0]!r}); remove it")
+    if MOST_WRITTEN_OUT * len(text) > MAX_LONG_TEXT and len(normalize("NFKC", text)) > MAX_LONG_TEXT:
+        raise ValueError(f"has more than {MAX_LONG_TEXT:,} characters when signs such as ﷺ are written out")
     return text
 
 
@@ -144,16 +148,11 @@ def _schema_pattern(text: str) -> Any:
     return Field(json_schema_extra={"pattern": text})
 
 
-Text = Annotated[
-    str, Field(max_length=MAX_TEXT), AfterValidator(_check_characters), _schema_pattern(rf"^[^{_CONTROL}]*$")
-]
-LongText = Annotated[
-    str, Field(max_length=MAX_LONG_TEXT), AfterValidator(_check_characters), _schema_pattern(rf"^[^{_CONTROL}]*$")
-]
+_CHARACTERS: Final = (AfterValidator(_check_characters), _schema_pattern(rf"^[^{_CONTROL}]*$"))
+Text = Annotated[str, Field(max_length=MAX_TEXT), *_CHARACTERS]
+LongText = Annotated[str, Field(max_length=MAX_LONG_TEXT), *_CHARACTERS]
 """The text of a memory; a long one is searched in passages."""
-ShortText = Annotated[
-    str, Field(max_length=1000), AfterValidator(_check_characters), _schema_pattern(rf"^[^{_CONTROL}]*$")
-]
+ShortText = Annotated[str, Field(max_length=1000), *_CHARACTERS]
 Name = Annotated[
     str,
     Field(max_length=1000),

@@ -221,7 +221,8 @@ class ConsciousnessNode(InGraph, Sparse):
         default=(),
         description=(
             "Fields that the writer left out. What their words say was read from the text; energy, confidence and "
-            "emotions that it does not tell have their defaults; `tags` were made at ingestion."
+            "emotions that it does not tell have their defaults; `tags` were made at ingestion. "
+            "`middle_of_description`: only its first and last part, 100,000 characters, were read for names."
         ),
     )
     unreadable: Unreadable = ()

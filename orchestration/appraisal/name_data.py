@@ -22,7 +22,7 @@ _LISTS: Final = (
     "occupations", "businesses", "role_ends",
 )  # fmt: skip
 _CHOICES: Final = (
-    "called", "my", "from_work", "project_cues", "product_cues", "leading_the", "occupation_suffixes",
+    "called", "my", "project_cues", "product_cues", "leading_the", "occupation_suffixes",
 )  # fmt: skip
 # Without its bound, which is above the longest name, a word without end takes the square of its length.
 _CAPITALISED: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’-]{0,100}\w"
@@ -75,6 +75,7 @@ def name_data(code: str) -> NameData:
         cues={
             "place": re.compile(rf"\b(?:{table['place_cues'].strip()}) (?:the )?$", re.IGNORECASE),
             "organisation": re.compile(rf"\b(?:{table['organisation_cues']}) (?:the )?$", re.IGNORECASE),
+            "from_work": re.compile(rf" (?:from|von|aus) (?:{table['from_work']})\b", re.IGNORECASE),
             "title": re.compile(rf"\b(?:{table['title_cues']}):? $", re.IGNORECASE),
         },
         alias_statements=_patterns(table["alias_statements"]),

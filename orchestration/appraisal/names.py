@@ -8,8 +8,10 @@ it names something only if it is repeated or known. Time grows with the length o
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.name_data import NameData, language_of, name_data
@@ -116,7 +118,8 @@ class _Reader:
         token = self.tokens[place]
         if not token.capital or token.key in self.data.words["never"]:
             return False
-        return not any(start <= token.start < end for start, end in self._headings)
+        before = bisect_right(self._headings, token.start, key=itemgetter(0))
+        return not before or token.start >= self._headings[before - 1][1]
 
     def _goes_on(self, last: int) -> bool:
         """True when the next token belongs to the same name."""
@@ -150,7 +153,7 @@ class _Reader:
             return None
         if self._is_first_name(run.first):
             return Mention(name, Kind.PERSON)
-        from_work = self._phrase_after(run, "from", self.data.choices["from_work"])
+        from_work = self.data.cues["from_work"].match(self.text, self.tokens[run.last].end)
         if (from_work or self._is_named_aside(run)) and not self._doubtful(run):
             return Mention(name, Kind.PERSON)
         return None
@@ -307,11 +310,6 @@ class _Reader:
     def _is_common(self, key: str) -> bool:
         """True for a word that only has a capital because a sentence begins with it."""
         return not self._first_name_key(key) and key not in self.data.words["places"]
-
-    def _phrase_after(self, run: _Run, lead: str, phrases: Collection[str]) -> bool:
-        end = self.tokens[run.last].end
-        ahead = self.text[end : end + 30].lower()
-        return any(re.match(rf" (?:{lead}|von|aus) {phrase}\b", ahead) for phrase in phrases)
 
     def _word(self, place: int) -> str:
         return self.tokens[place].key if 0 <= place < len(self.tokens) else ""

@@ -6,15 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+MOST_READ, MIDDLE = 100_000, "middle_of_description"
+"""Only so many characters of a text are read for names; what stands in `unset` of a memory with a longer text."""
 LONG_QUOTATION: Final = 4
 """A quotation with so many spaces is what somebody else said; a shorter one may be a title."""
 _TOKEN: Final = re.compile(r"[^\W\d_](?:[\w'’&-]*\w)?")
 _OWNING: Final = re.compile(r"['’]s$|['’]$")
 _FOREIGN: Final = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]{1,200}`|^[ \t]*>.*$|<<.{0,4000}?>>|>>.{0,4000}?<<|\bhttps?://\S+|\bwww\.\S+|[\w.+-]+@[\w-]+\.[\w.]+",
+    r"```.*?(?:```|\Z)|`[^`\n]{1,200}`|^[ \t]*>.*$|<<.{0,4000}?>>|>>.{0,4000}?<<|\bhttps?://\S+|\bwww\.\S+|(?<![\w.+-])[\w.+-]{1,200}@[\w-]+\.[\w.]+",
     re.DOTALL | re.MULTILINE,
 )
-QUOTED: Final = re.compile(r'"([^"\n]{1,2000})"|“([^”\n]{1,2000})”|„([^“”"\n]{1,2000})[“”"]|«([^»\n]{1,2000})»')
+QUOTED: Final = re.compile(r'"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|„([^„“”"\n]{1,2000})[“”"]|«([^«»\n]{1,2000})»')
 _NEW_SENTENCE: Final = re.compile(r"[.!?:\n…•*|]|\"|“|„|\)\s*-")
 _LONGEST_HEADING: Final = 100
 _HEADING_WORDS: Final = 4
@@ -32,6 +34,11 @@ class Token:
     capital: bool
     first: bool
     owning: bool
+
+
+def ends_of(text: str) -> str:
+    """What is read of a text: all, or of one without end its first part and half as much of its last."""
+    return text if len(text) <= MOST_READ else f"{text[: 2 * MOST_READ // 3]}\n{text[-(MOST_READ // 3) :]}"
 
 
 def own_words(text: str) -> str:

@@ -144,6 +144,6 @@ def _introduced(own: str, data: NameData) -> Iterator[Statement]:
 
 
 _INTRODUCED: Final = re.compile(
-    r"(?:^|[.!?\n]\s+)(?P<name>[^\W\d_a-z][\w'-]+ [^\W\d_a-z][\w'-]+), "
+    r"(?:^|[.!?\n]\s{1,9})(?P<name>[^\W\d_a-z][\w'-]+ [^\W\d_a-z][\w'-]+), "
     r"(?:an? )?(?P<role>[a-z][\w-]*(?: [a-z][\w-]*)?)\b"
 )

@@ -21,7 +21,7 @@ QUOTE_WORDS: Final = 4
 """A quotation of so many words or more is somebody else's voice."""
 
 _QUOTES: Final = re.compile('"[^"\n]*"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«')
-_END: Final = re.compile(r"[.!?…]+(?=[\s\"')\]]|$)|\n+")
+_END: Final = re.compile(r"(?<![.!?…])[.!?…]++(?=[\s\"')\]]|$)|\n+")
 _TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['-][^\W_]+)*|[^\w\s]")
 _REPEATED: Final = re.compile(r"([^\W\d_])\1{2,}")
 _CODE_SIGNS: Final = frozenset("{}[]();=<>_/\\|`$#")

@@ -114,7 +114,7 @@ async def store_as_happened(items: Sequence[Ingestible], job: Job, tally: Tally)
             await _check_alone(key[0], job)
     last = max((one.moment for one in left), default=job.now)
     for item in items:
-        await store_names(item, replace(job, now=last + 1))
+        await store_names(item, replace(job, now=last + 1), tally)
 
 
 async def _leave_out_stored(happenings: Sequence[Happening], job: Job, tally: Tally) -> list[Happening]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -21,11 +22,14 @@ from orchestration.ingestion.arrangement import continue_episode
 from orchestration.ingestion.continuation import Continuation, Heard, Step
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
+from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
 from orchestration.ingestion.formats.reader import Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
 from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said
+from orchestration.writing.records import instant
+from schemas.commands import Command, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, graph_fields
 from schemas.responses import HeardMessage, HeardReport
@@ -133,31 +137,72 @@ async def _has_grown(beginning: Episode, raw: Sequence[Mapping[str, Any]], deps:
     return all(is_same(message, turn) for message, turn in zip(read, transcript.turns, strict=False))
 
 
-async def hear(episode: Episode, job: Job, tally: Tally, *, fewest: int = 1) -> Hearing:
+async def hear(
+    episode: Episode, job: Job, tally: Tally, *, fewest: int = 1, tried: Sequence[Heard] = ()
+) -> Hearing:
     """Store what is new of the messages of the episode. `fewest` as `transcript.align`.
 
-    Raises what `pipeline.ingest` raises; the same call then stores the rest.
+    `tried`: what became of each message when another process stored meanwhile. Raises what `pipeline.ingest`
+    raises; the same call then stores the rest.
     """
     async with job.deps.conversations.turn(episode.graph_name, episode.id):
         stored_before: dict[int, Heard] = {}
-        found: dict[int, str] = {}
         for attempt in range(TRIES):
+            there = {place: one for place, one in enumerate(tried) if one.id and one.status != "refused"}
+            stored_before |= {place: one for place, one in there.items() if one.status == "stored"}
+            found = {place: one.id or "" for place, one in there.items()}
             plan = await _plan(episode, job, fewest=fewest, found=found)
             counted = Tally(persons=tally.persons)
             await store(plan.continuation, job, counted)
-            heard = _judge(plan.continuation, counted)
+            tried = _judge(plan.continuation, counted)
             if attempt == TRIES - 1 or not _stored_by_another(plan.continuation, counted):
                 break
-            there = {place: one for place, one in enumerate(heard) if one.id and one.status != "refused"}
-            found = {place: one.id or "" for place, one in there.items()}
-            stored_before |= {place: one for place, one in there.items() if one.status == "stored"}
             tally.counts["stored"] += counted.counts["stored"]
             tally.found |= counted.found
         if not counted.refused and not plan.continuation.changes:
             _keep(plan, job)
         tally.merge(counted)
-        heard = tuple(stored_before.get(place, one) for place, one in enumerate(heard))
+        heard = tuple(stored_before.get(place, one) for place, one in enumerate(tried))
         return Hearing(heard, plan.continuation.notes)
+
+
+async def hear_together(episodes: Sequence[Episode], job: Job, tally: Tally) -> list[Hearing]:
+    """Hear short conversations of one graph together, each once: they are read and written in common statements.
+
+    If another process stores in one of them meanwhile, each is heard alone. Raises as `hear`.
+    """
+    if len(episodes) == 1:
+        return [await hear(episodes[0], job, tally)]
+    async with AsyncExitStack() as turns:
+        for name in sorted({episode.id for episode in episodes}):
+            await turns.enter_async_context(job.deps.conversations.turn(episodes[0].graph_name, name))
+        stored = zip(episodes, await _load(episodes, job.deps, job.now), strict=True)
+        plans = [continue_episode(episode, transcript, job.now) for episode, transcript in stored]
+        counted = Tally(persons=tally.persons)
+        await store(join_lists(plans), replace(job, progress=None), counted)
+    if any(_stored_by_another(plan, counted) for plan in plans):
+        tally.counts["stored"] += counted.counts["stored"]
+        tally.found |= counted.found
+        tried = [_judge(plan, counted) for plan in plans]
+        return [await hear(episode, job, tally, tried=one) for episode, one in zip(episodes, tried, strict=True)]
+    tally.merge(counted)
+    return [Hearing(_judge(plan, counted), plan.notes) for plan in plans]
+
+
+def join_lists(plans: Sequence[Continuation]) -> CommandFile:
+    """All commands of these lists. A person is in them once, from when they first speak in any of them."""
+    persons: dict[str | None, Remember] = {}
+    others: list[Command] = []
+    for command in chain.from_iterable(plan.commands() for plan in plans):
+        if isinstance(command, Remember) and command.node_type == "Person":
+            known = persons.get(command.id, command)
+            persons[command.id] = min(known, command, key=lambda one: instant(one.valid_at, END_OF_TIME))
+        else:
+            others.append(command)
+    shared = frozenset(chain.from_iterable(plan.shared() for plan in plans))
+    one = plans[0]
+    entries = (*persons.values(), *others)
+    return CommandFile(one.id, one.citizen_id, entries, known=shared, command_id=one.command_id, graph=one.graph)
 
 
 class Plan(NamedTuple):
@@ -262,11 +307,21 @@ async def arranged_episodes(parsed: ParsedFiles, deps: Deps, now: Instant) -> Pa
 
 async def load(episode: Episode, deps: Deps, now: Instant) -> Transcript:
     """What is stored of the episode; nothing when its graph does not exist."""
+    return (await _load([episode], deps, now))[0]
+
+
+async def _load(episodes: Sequence[Episode], deps: Deps, now: Instant) -> list[Transcript]:
+    """What is stored of each of some episodes of one graph."""
+    found: dict[str, list[EpisodeRow]] = {identifier(episode.id): [] for episode in episodes}
+    graph = episodes[0].graph_name
+    if await deps.graphs.for_reading(graph):
+        async for row in transcripts.read_episodes(deps.graph(graph), list(found)):
+            found[row.episode_id].append(row)
+    return [build_transcript(episode, found[identifier(episode.id)], now) for episode in episodes]
+
+
+def build_transcript(episode: Episode, rows: Sequence[EpisodeRow], now: Instant) -> Transcript:
     transcript = Transcript()
-    graph = episode.graph_name
-    if not await deps.graphs.for_reading(graph):
-        return transcript
-    rows = [row async for row in transcripts.read_episode(deps.graph(graph), identifier(episode.id))]
     transcript.add([turn for row in rows if (turn := _turn(episode, row, now)) is not None])
     sessions = [row for row in rows if row.node_type == "Session"]
     for row, key in zip(sessions, _session_keys(episode, transcript, sessions), strict=True):

@@ -5,7 +5,10 @@ Stored chunks stay, and the same call resumes after them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import batched, chain, groupby
+from typing import Any
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
@@ -21,6 +24,9 @@ from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length
 from schemas.commands import Writer
 from schemas.responses import IngestReport
 from schemas.temporal import Instant
+
+SHORT, TOGETHER = 20, 100
+"""Chats of at most so many messages are stored so many at once."""
 
 
 async def ingest(
@@ -46,12 +52,16 @@ async def ingest(
     tally.count_unread(parsed.faults)
     notes = [*resolved.notes]
     due = 0
-    for given, item in zip(parsed.items, resolved.items, strict=True):
-        due += length(item)
+    pairs: Iterable[tuple[Any, Any]] = zip(parsed.items, resolved.items, strict=True)
+    alike = groupby(pairs, graph_of_short_chat)
+    for group in chain.from_iterable(batched(each, TOGETHER if graph else 1) for graph, each in alike):
+        item = group[0][1]
+        due += sum(length(each) for _, each in group)
         if isinstance(item, Episode) and item.messages:
-            heard = await hearing.hear(item, job, tally)
-            notes += heard.notes
-            await places.note_episode(given.id, item, origin, deps=deps, now=now)
+            for heard in await hearing.hear_together([each for _, each in group], job, tally):
+                notes += heard.notes
+            for given, each in group:
+                await places.note_episode(given.id, each, origin, deps=deps, now=now)
         elif isinstance(item, Notebook):
             notes += await filing.file_notebook(item, job, tally)
         elif isinstance(item, CommandFile) and item.are_rows:
@@ -60,6 +70,12 @@ async def ingest(
             await store(item, job, tally)
         job.advance(due - job.done)
     return tally.report(notes, parsed.formats)
+
+
+def graph_of_short_chat(pair: tuple[Ingestible, Ingestible]) -> str | None:
+    """What the items have in common that are stored together: the graph of short chats; None for any other."""
+    item = pair[1]
+    return item.graph_name if isinstance(item, Episode) and 0 < len(item.messages) <= SHORT else None
 
 
 async def settle(parsed: ParsedFiles, deps: Deps, now: Instant, origin: Origin | None) -> ParsedFiles:

@@ -19,8 +19,9 @@ from orchestration.ingestion.formats.parsed import Ingestible, commands_of
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
-from orchestration.writing.appraisals import BY_WORDS
+from orchestration.writing.appraisals import BY_WORDS, LEFT_OUT
 from schemas.commands import Command, Relate, Remember, Retract, Revision, Unrelate, Writer, WriteReceipt
+from schemas.errors import Unavailable
 from schemas.memory import Source
 from schemas.responses import IngestReport
 from schemas.temporal import END_OF_TIME, Instant
@@ -75,7 +76,7 @@ class Tally:
                 self.found.discard((command.citizen_id, receipt.id))
             told = [text for text in receipt.warnings if text not in command.notes]
             if getattr(command, "source", None) is Source.INGESTION:
-                told = [text for text in told if text.startswith(BY_WORDS)]
+                told = [text for text in told if text.startswith((BY_WORDS, LEFT_OUT))]
             self.warnings.update(told)
         elif receipt.problem == "conflict" and receipt.id in shared:
             self.counts["duplicates"] += 1
@@ -186,15 +187,15 @@ async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     for chunk in chunks(texts.of(_written(item, job), job.deps)):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
         job.advance(sum(map(_is_turn, chunk)) if is_talk else len(chunk))
-    await _store_names(texts, job)
+    await _store_names(texts, job, tally)
 
 
-async def store_names(item: Ingestible, job: Job) -> None:
+async def store_names(item: Ingestible, job: Job, tally: Tally) -> None:
     """Store the names in the texts of an item, and their links, when all that the item holds is stored."""
     texts = Texts()
     for _ in texts.of(_written(item, job), job.deps):
         pass
-    await _store_names(texts, job)
+    await _store_names(texts, job, tally)
 
 
 def _written(item: Ingestible, job: Job) -> Iterator[Command]:
@@ -222,11 +223,14 @@ class Texts:
         return chain.from_iterable(self.parts)
 
 
-async def _store_names(texts: Texts, job: Job) -> None:
-    names = await _decide_names(texts, job.deps)
-    for part in texts.parts if names else ():
-        for found in names:
-            await insertion.store_made(found.commands_of(part), job.deps, job.now)
+async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
+    try:
+        names = await _decide_names(texts, job.deps)
+        for part in texts.parts if names else ():
+            for found in names:
+                await insertion.store_made(found.commands_of(part), job.deps, job.now)
+    except Unavailable as error:
+        tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
 
 
 async def _decide_names(texts: Texts, deps: Deps) -> list[mentions.Mentions]:
@@ -256,10 +260,10 @@ async def _apply(
     tally.warnings.update(await backdate_persons(again, deps, now))
     receipts = await insertion.apply(fresh, deps, now, whole=whole)
     for command, receipt in zip(fresh, receipts, strict=True):
-        tally.count_receipt(command, receipt, shared, now=now)
         # The names of new texts are decided for the whole at once.
-        if whole is not None and deps.names and isinstance(command, Revision | Retract):
-            await insertion.name_texts([command], [receipt], deps, now)
+        alone = whole is not None and deps.names and isinstance(command, Revision | Retract)
+        named = await insertion.name_texts([command], [receipt], deps, now) if alone else [receipt]
+        tally.count_receipt(command, named[0], shared, now=now)
 
 
 type _Stored = Mapping[tuple[str, str], int | None]

@@ -26,6 +26,8 @@ AT_ONCE: Final = 4
 """Batches that are sent to the model at the same time."""
 BY_WORDS: Final = "appraised by its words"
 """How the warning begins that a receipt has when the language model gave no usable answer."""
+LEFT_OUT: Final = "left out"
+"""How the warning begins that tells what was not read, or not made, because something did not answer in time."""
 NO_ITEM: Final = f"{BY_WORDS}: the language model gave no usable answer for it"
 NO_MODEL: Final = f"{BY_WORDS}: no language model is configured"
 

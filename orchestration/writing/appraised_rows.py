@@ -14,6 +14,7 @@ import orjson
 
 from orchestration.appraisal.appraise import NOTHING, Appraisal, Voice, appraise
 from orchestration.appraisal.feelings import read_reply
+from orchestration.appraisal.own_words import MIDDLE, MOST_READ
 from orchestration.appraisal.telling import read_silence
 from schemas.base import without_nulls
 from schemas.commands import Command, Remember, Revision
@@ -146,7 +147,8 @@ def revise_content(before: Row, after: Row, command: Revision, appraisal: Apprai
     told = _columns(appraisal, after, owner_of(command)) if own else {}
     if silence := read_silence_of(after, owner_of(command)):
         told["step"] = silence
-    unset = (after.get("unset") or "").split(",")
+    unset = [name for name in (after.get("unset") or "").split(",") if name != MIDDLE]
+    unset += [MIDDLE] * (len(text_of(after)) > MOST_READ)
     free = [
         name
         for name in INFERRED

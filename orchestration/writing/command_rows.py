@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from orchestration.appraisal.own_words import MIDDLE, MOST_READ
 from orchestration.identifiers import handle, natural_id
 from orchestration.writing import receipts, records
 from orchestration.writing.changes import Refusal
@@ -74,14 +75,15 @@ def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant)
     first_record = _first_record(command, now)
     emotions = command.emotion_vector
     assumable = _ASSUMED if "name" in command.model_fields_set else (*_ASSUMED_NAME, *_ASSUMED)
-    assumed = ",".join(name for name in assumable if name not in command.model_fields_set)
+    assumed = [name for name in assumable if name not in command.model_fields_set]
+    assumed += [MIDDLE] * (len(command.description or "") > MOST_READ)
     return {
         **rows.memory_properties({**fields, "shared_from": command.copy_of}),
         **records.search_properties(fields, emotions),
         **first_record,
         "id": memory_id,
         "command_id": command_id,
-        "unset": assumed or None,
+        "unset": ",".join(assumed) or None,
         "version": 1,
         "emotion_vector": None if emotions is None else orjson.dumps(emotions).decode(),
         "tag_names": records.tag_names(command.tags, command.buckets),

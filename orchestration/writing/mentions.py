@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from orchestration.appraisal.deeds import Deed, End
 from orchestration.appraisal.names import Kind, read_names
+from orchestration.appraisal.own_words import MOST_READ, ends_of
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id
@@ -100,12 +101,11 @@ def writing_of(command: Command, memory_id: str | None, time: datetime | None) -
     """The text of a new memory; None for a command that writes none, or where no names are read."""
     if not isinstance(command, Remember) or memory_id is None:
         return None
-    if command.node_type in _NEVER_READ and not command.about:
-        return None
     own = command.node_type not in _NEVER_READ and is_own(command.source, command.speaker)
     if not own and not command.about:
         return None
     text = command.description or command.name
+    text = ends_of(text) if len(text) > MOST_READ else text
     kind = command.node_type
     return Writing(command, memory_id, text, time, command.about, own, speaker=command.speaker, node_type=kind)
 
@@ -125,7 +125,7 @@ async def _revised(command: Revision | Retract, receipt: WriteReceipt, deps: Dep
     if isinstance(command, Retract):  # it stays linked with what it named, as it stays in the past
         told = tuple(link_id for link_id in ended if not link_id.startswith(f"{command.id}|"))
         return Writing(command, command.id, "", command.effective_at, ended=told) if told else None
-    text, kind = str(command.description), written.node_type
+    text, kind = ends_of(str(command.description)), written.node_type
     return Writing(
         command, command.id, text, receipt.valid_at, ended=ended, speaker=written.speaker, node_type=kind
     )
@@ -168,7 +168,7 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = 
     ]
     stored = {entry.id for entry in entries}
     entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
-    earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
+    earlier = [NamedText(use.memory_id, ends_of(use.text), to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
     types = await naming.read_types(graph, list(known)) if known else ()
     place = {"citizen_id": like.citizen_id} if like.level is Level.N1 else graph_fields(like.graph_key)

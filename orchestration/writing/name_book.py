@@ -8,7 +8,7 @@ be meant.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -36,6 +36,8 @@ USES: Final = 2
 SAME_SPELLING: Final = 88.0
 """Percent of likeness from which a name that is no common one is a misspelling of a known person's."""
 FEWEST_LETTERS: Final = 3
+MOST_ALIKE: Final = 1000
+"""Among more names with one initial a nickname or a misspelt name is nobody's."""
 _FUZZY_LETTERS: Final = 6
 MOST_NAMES: Final = 200
 """A text with more different names is a list: only so many of them are read and linked."""
@@ -103,6 +105,7 @@ class NameBook:
         self.entries: dict[str, Named] = {entry.id: entry for entry in known}
         self._forms: dict[str, str] = {}
         self._shared: set[str] = set()
+        self._near: defaultdict[str, set[str]] = defaultdict(set)  # ids by first and last word, and by initial
         for entry in known:
             self._add_forms(entry)
         languages = Counter(language_of(text.text) for text in texts)
@@ -120,6 +123,8 @@ class NameBook:
 
     def _add_forms(self, entry: Named) -> None:
         for key in entry.forms():
+            for near in (*key.split(), key[0]):
+                self._near[near].add(entry.id)
             other = self.entries[self._forms.setdefault(key, entry.id)]
             if other.id == entry.id:
                 continue
@@ -173,12 +178,18 @@ class NameBook:
         """The id of the one person whose name has this one as a part or the other way round, or misspelt."""
         if kind not in (Kind.PERSON, Kind.ENTITY):
             return None
-        people = [entry for entry in self.entries.values() if entry.kind == Kind.PERSON]
-        unknown = not sightings.told or kind == Kind.ENTITY
-        fits = [entry for entry in people if _any_form(entry, lambda other: _is_part(key, other, kind))]
-        if not fits and unknown:
-            fits = [entry for entry in people if _any_form(entry, lambda other: _is_nickname(key, other))]
+        ends = {key.split()[0], key.split()[-1]} & self._forms.keys() - self._shared
+        near = {self._forms[end] for end in ends} if " " in key else self._near[key]
+        fits = self._people(near, lambda other: _is_part(key, other, kind)) if near else []
+        alike = self._near[key[0]]
+        if not fits and (not sightings.told or kind == Kind.ENTITY) and 0 < len(alike) <= MOST_ALIKE:
+            fits = self._people(alike, lambda other: _is_nickname(key, other))
         return fits[0].id if len(fits) == 1 else None
+
+    def _people(self, ids: Iterable[str], fits: Callable[[str], bool]) -> list[Named]:
+        """The people among these of whom a name fits."""
+        people = (entry for entry in map(self.entries.__getitem__, ids) if entry.kind == Kind.PERSON)
+        return [entry for entry in people if any(map(fits, entry.forms()))]
 
     def mentions(self, text: NamedText) -> list[Named]:
         """What a text mentions, each once, in the order of the text."""
@@ -221,10 +232,6 @@ class NameBook:
         entry = self.entries.setdefault(entry.id, entry)
         self._add_forms(entry)
         return entry
-
-
-def _any_form(entry: Named, fits: Callable[[str], bool]) -> bool:
-    return any(map(fits, entry.forms()))
 
 
 def _is_part(key: str, other: str, kind: str) -> bool:

@@ -41,10 +41,11 @@ async def _fill_one(graph: Graph, long_text: LongText, embedder: Embedder) -> in
 
 async def _rows(long_text: LongText, spans: Sequence[Span], embedder: Embedder) -> list[dict[str, Any]]:
     parts = [long_text.text[span.start : span.end] for span in spans]
-    vectors = await embedder.embed_texts(parts)
+    distinct = list(dict.fromkeys(parts))  # a log or a table repeats itself
+    embedded = dict(zip(distinct, await embedder.embed_texts(distinct), strict=True))
     rows = []
-    for span, part, vector in zip(spans, parts, vectors, strict=True):
+    for span, part in zip(spans, parts, strict=True):
         handle = passage_handle(long_text.memory_id, long_text.digest, span.start)
         own = {"handle": handle, "text": part, "search_text": search_text(part)}
-        rows.append({**span._asdict(), **own, "embedding": set_apart(vector, handle) or None})
+        rows.append({**span._asdict(), **own, "embedding": set_apart(embedded[part], handle) or None})
     return rows

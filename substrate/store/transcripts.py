@@ -1,4 +1,4 @@
-"""Reads the turns and sessions of an episode.
+"""Reads the turns and sessions of episodes.
 
 There is no index on the episode of a memory: every memory of the graph is looked at, about 0.2 µs for each.
 """
@@ -16,11 +16,11 @@ ROWS_A_PAGE: Final = 5_000
 
 EPISODE_TURNS: Final = Query(
     "episode_turns",
-    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after AND n.episode_id = $episode WITH n LIMIT $rows "
-    "RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, n.expired_at, "
-    "coalesce(n.version, 1), n.fingerprint, n.extra",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after AND n.episode_id IN $episodes WITH n LIMIT $rows "
+    "RETURN id(n), n.episode_id, n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, "
+    "n.expired_at, coalesce(n.version, 1), n.fingerprint, n.extra",
 )
-"""The memories of an episode, in the order of their internal ids, from one of these on."""
+"""The memories of some episodes, in the order of their internal ids, from one of these on."""
 
 
 TURN_STATES: Final = Query(
@@ -35,6 +35,7 @@ class EpisodeRow(NamedTuple):
     `version` counts its records, `fingerprint` is that of the command that made the first, `extra` is JSON.
     """
 
+    episode_id: str
     id: str
     node_type: str
     name: str
@@ -48,11 +49,11 @@ class EpisodeRow(NamedTuple):
     extra: str | None
 
 
-async def read_episode(graph: Graph, episode_id: str) -> AsyncIterator[EpisodeRow]:
-    """Yield the turns and sessions of an episode, a page at a time. Raises what `Graph.read` raises."""
+async def read_episodes(graph: Graph, episode_ids: Sequence[str]) -> AsyncIterator[EpisodeRow]:
+    """Yield the turns and sessions of some episodes, a page at a time. Raises what `Graph.read` raises."""
     after = -1
     while True:
-        rows = await graph.read(EPISODE_TURNS, after=after, episode=episode_id, rows=ROWS_A_PAGE)
+        rows = await graph.read(EPISODE_TURNS, after=after, episodes=list(episode_ids), rows=ROWS_A_PAGE)
         for row in rows:
             yield EpisodeRow(*row[1:])
         if len(rows) < ROWS_A_PAGE:

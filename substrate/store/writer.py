@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from schemas.base import without_nulls
@@ -54,7 +55,7 @@ _BEGIN: Final = (
     f"WITH m, at, was {NOTE_CHANGES}"
     "WITH m, at, was UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
-"""`whole`: the receipt of one command that has all rows as parts, or an empty list. `r.receipt`: the id of the
+"""`whole`: the receipts of commands that have the rows as parts, or an empty list. `r.receipt`: the id of the
 row's own receipt. `r.nth`: transaction time of the row, in microseconds after the first row. `last`: the highest
 `nth`. `changes_until`: the last moment at which a row begins or ends to hold; 0 where all began by `at`."""
 
@@ -138,18 +139,18 @@ RELATE_NAMED: Final = Query(
 class RowBatch(NamedTuple):
     """Rows for one statement, each id once, and the moment `at` from which they are known.
 
-    `whole`: the receipt of one command that has all rows as parts; None when each row has its own receipt.
+    `whole`: the receipts of the commands that have all rows as parts; None when each row has its own receipt.
     """
 
     rows: Sequence[Mapping[str, Any]]
     at: Instant
-    whole: Mapping[str, Any] | None = None
+    whole: Sequence[Mapping[str, Any]] | None = None
 
     @property
     def command_ids(self) -> list[str]:
         """The ids of the receipts that the batch stores."""
         if self.whole is not None:
-            return [self.whole["command_id"]]
+            return list(map(itemgetter("command_id"), self.whole))
         return [row["receipt"] for row in self.rows if row["receipt"] is not None]
 
 
@@ -187,7 +188,7 @@ async def tell_receipt(graph: Graph, command_id: str, told: str, ids: Sequence[s
 
 
 async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome]:
-    """Send the rows in parts. The receipt `batch.whole` is stored with the first part."""
+    """Send the rows in parts. The receipts `batch.whole` are stored with the first part."""
     again = False
     most = NODES_PER_STATEMENT if query is REMEMBER else LINKS_PER_STATEMENT
 
@@ -201,7 +202,7 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
             "at": part.at,
             "last": max(row["nth"] for row in part.rows),
             "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], part.at) for row in part.rows),
-            "whole": [] if part.whole is None else [dict(part.whole)],
+            "whole": list(map(dict, part.whole or ())),
             "open": END_OF_TIME,
             "command": query.name.removesuffix("_named"),
         }

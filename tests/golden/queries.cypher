@@ -1924,13 +1924,13 @@ LIMIT $limit
 RETURN n.id, n.name, n.description, n.node_type, n.speaker, n.source, n.episode_id, n.valid_at;
 
 // episode_turns
-// :params $after, $episode, $rows
+// :params $after, $episodes, $rows
 MATCH (n:ConsciousnessNode)
-WHERE id(n) > $after AND n.episode_id = $episode
+WHERE id(n) > $after AND n.episode_id IN $episodes
 WITH n
 LIMIT $rows
-RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, n.expired_at,
-    coalesce(n.version, 1), n.fingerprint, n.extra;
+RETURN id(n), n.episode_id, n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at,
+    n.expired_at, coalesce(n.version, 1), n.fingerprint, n.extra;
 
 // erase_authors
 // :params $ids
