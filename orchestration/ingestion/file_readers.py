@@ -57,12 +57,12 @@ class FileReaders:
         async with self._turns.turn():
             process = await self._process()
             self._busy.add(process)
-            answer = b""
+            answer, is_over = b"", False
             try:
                 async with asyncio.timeout(PATIENCE * Bounds.of(task.size).seconds):
                     answer = await _exchange(process, task)
             except TimeoutError:
-                pass
+                is_over = True
             finally:
                 self._busy.discard(process)
                 if answer and max(task.size, len(answer)) < SMALL_BYTES and not self._stopped:
@@ -70,8 +70,10 @@ class FileReaders:
                     self._idle[process] = timer
                 elif process.returncode is None:
                     process.kill()
+                    await process.wait()
         if not answer:
-            raise self._refusal(task, await process.wait())
+            status = await process.wait()
+            raise self._refusal(task, -signal.SIGXCPU if is_over else status)
         if len(answer) < SMALL_BYTES:
             return _read_answer(answer)
         return await asyncio.to_thread(_read_answer, answer)
@@ -119,9 +121,9 @@ class FileReaders:
         if self._stopped:
             return Unavailable("the service is stopping", remedy="Send the file again.")
         bounds = Bounds.of(task.size)
-        if status == EXIT_MEMORY:
+        if status in (EXIT_MEMORY, -signal.SIGKILL):  # the system kills what is too large for the machine
             why = f"takes more than {bounds.memory >> 20:,} MiB of memory"
-        elif status in (-signal.SIGXCPU, -signal.SIGKILL):
+        elif status == -signal.SIGXCPU:
             why = f"takes more than {bounds.seconds:,} s of processor time"
         else:
             why = f"ended without an answer ({status})"
