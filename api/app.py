@@ -124,7 +124,7 @@ def create_app(
             beside(give_memory_back()),
         ):
             yield
-            await app.state.readers.close()
+            await app.state.readers.aclose()
             await app.state.ingestions.close()
             await app.state.runs.close()
         if traces:

@@ -1,7 +1,7 @@
 """Reads files in processes of their own, a few at a time, in fair turns.
 
 A process ends when its caller leaves, when the time is over, or when the readers stop. One that read a small file
-waits for the next.
+waits for the next: a process takes half a second to start, and 70 MB.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pickle
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import aclosing
 from typing import Any, Final
 
 from orchestration.ingestion.reading_process import (
@@ -33,8 +34,7 @@ PATIENCE: Final = 3
 """Seconds that may pass for each second of processor time that is allowed, on a busy machine."""
 SMALL_BYTES: Final = 1 << 20
 """A process that had more than this to read or to answer keeps its memory, and so is not used again."""
-IDLE_S: Final = 600.0
-"""A process takes half a second to start, and 70 MB."""
+REMEDY: Final = "Nothing was stored. Divide the file, or export it anew."
 _PROGRAM: Final = f"from {Bounds.__module__} import main; main()"
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
 _ROOMS: Final = ("orchestration.ingestion.", "schemas.", "datetime", "zoneinfo", "dateutil.tz.", "collections")
@@ -45,7 +45,7 @@ class FileReaders:
 
     def __init__(self) -> None:
         self._turns = Turns(AT_ONCE, SHARED, ActiveTenants())
-        self._idle: dict[Process, asyncio.TimerHandle] = {}
+        self._idle: list[Process] = []
         self._busy: set[Process] = set()
         self._stopped = False
 
@@ -66,8 +66,7 @@ class FileReaders:
             finally:
                 self._busy.discard(process)
                 if answer and max(task.size, len(answer)) < SMALL_BYTES and not self._stopped:
-                    timer = asyncio.get_running_loop().call_later(IDLE_S, self._let_go, process)
-                    self._idle[process] = timer
+                    self._idle.append(process)
                 elif process.returncode is None:
                     process.kill()
                     await process.wait()
@@ -85,22 +84,18 @@ class FileReaders:
             if process.returncode is None:
                 process.kill()
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """End all processes, and wait until they are gone."""
         self.stop()
-        for process, timer in self._idle.items():
-            timer.cancel()
-            await process.wait()
-        self._idle.clear()
+        while self._idle:
+            await self._idle.pop().wait()
 
     async def _process(self) -> Process:
         """A process that waits for a task. Raises Unavailable after `stop`."""
         if self._stopped:
             raise Unavailable("the service is stopping", remedy="Send the file again.")
         while self._idle:
-            process, timer = self._idle.popitem()
-            timer.cancel()
-            if process.returncode is None:
+            if (process := self._idle.pop()).returncode is None:
                 return process
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-c", _PROGRAM),
@@ -111,10 +106,6 @@ class FileReaders:
             start_new_session=True,  # Ctrl-C is for the command, which ends this
             env={**_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # ours holds the keys
         )
-
-    def _let_go(self, process: Process) -> None:
-        if self._idle.pop(process, None) is not None and process.returncode is None:
-            process.kill()
 
     def _refusal(self, task: FilesToRead, status: int) -> SubstrateError:
         """The error for a process that ended with this status."""
@@ -127,21 +118,13 @@ class FileReaders:
             why = f"takes more than {bounds.seconds:,} s of processor time"
         else:
             why = f"ended without an answer ({status})"
-        return _beyond(task, why)
+        return InvalidRequest(f"{task.path}: reading it {why}", remedy=REMEDY)
 
 
 async def read_once(task: FilesToRead) -> FilesRead:
     """Read files in a process that is there for these alone. Raises as `FileReaders.read`."""
-    readers = FileReaders()
-    try:
+    async with aclosing(FileReaders()) as readers:
         return await readers.read(task)
-    finally:
-        await readers.close()
-
-
-def _beyond(task: FilesToRead, why: str) -> InvalidRequest:
-    remedy = "Nothing was stored. Divide the file, or export it anew."
-    return InvalidRequest(f"{task.path}: reading it {why}", remedy=remedy)
 
 
 async def _exchange(process: Process, task: FilesToRead) -> bytes:
@@ -159,7 +142,7 @@ async def _exchange(process: Process, task: FilesToRead) -> bytes:
         await tasks.drain()
         size = int.from_bytes(await answers.readexactly(HEAD_BYTES))
         if size > (most := Bounds.of(task.size).answer):
-            raise _beyond(task, f"gives more than {most >> 20:,} MiB")
+            raise InvalidRequest(f"{task.path}: reading it gives more than {most >> 20:,} MiB", remedy=REMEDY)
         return await answers.readexactly(size)
     except (ConnectionError, asyncio.IncompleteReadError):
         return b""

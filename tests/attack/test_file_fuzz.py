@@ -287,7 +287,8 @@ ENDINGS: Final = {
 }  # fmt: skip
 ODD: Final = (
     b"1e999", b"NaN", b"-Infinity", b"null", b"[]", b"{}", b'""', b"true", b"-1", b"9" * 400, b"[[[[", b"\r",
-    b"\n\n", b'"', b"'", b"<", b">", b"--", b"\\", b"\0", b"\xff\xfe", MARK, "\ud800".encode("utf-8", "surrogatepass"),
+    b"\n\n", b'"', b"'", b"<", b">", b"--", b"\\", b"\0", b"\xff\xfe",
+    MARK, "\ud800".encode("utf-8", "surrogatepass"),
     b"0001-01-01", b"9999-12-31T23:59:60Z", b"1970-01-01T00:00:00+99:99",
 )  # fmt: skip
 

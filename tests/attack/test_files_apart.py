@@ -126,7 +126,7 @@ def test_a_service_that_is_told_to_stop_ends_what_it_reads(tmp_path: Path) -> No
         assert not any(Path(f"/proc/{one}").exists() for one in at_work)
 
 
-# --- the bounds ---------------------------------------------------------------------------------------------------
+# --- the bounds ------------------------------------------------------------------------------------------
 
 
 def slow_task(raw: bytes = SLOW) -> FilesToRead:
@@ -154,7 +154,7 @@ async def test_a_bound_of_the_system_is_told_and_the_next_file_is_read(
     assert refused.value.remedy
     note = FilesToRead("note.txt", 4, b"Tea.", citizen_id="ada")
     assert (await readers.read(note)).intake.parsed.formats == ("text",)
-    await readers.close()
+    await readers.aclose()
     assert not reading(os.getpid())
 
 
@@ -170,7 +170,7 @@ async def test_a_process_that_is_killed_refuses_its_file_alone() -> None:
     for _ in range(2):
         assert (await readers.read(note)).files == ("note.txt",)
         assert len(reading(os.getpid())) == 1, "one process reads small files one after another"
-    await readers.close()
+    await readers.aclose()
     with pytest.raises(Unavailable):
         await readers.read(note)
 

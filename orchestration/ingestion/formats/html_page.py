@@ -83,7 +83,7 @@ class PageText:
 
 
 def read_page(markup: str) -> PageText:
-    """Read any markup, however broken; what is never closed ends with the text, and a tag without end is left out.
+    """Read any markup, however broken; what is never closed ends with the text, and a tag without end is a text.
 
     Raises ValueError for more than `MOST_TAGS` tags, and for quotations deeper than `DEEPEST_QUOTE`.
     """
@@ -96,7 +96,7 @@ def read_page(markup: str) -> PageText:
             raise ValueError(f"has a tag of more than {MOST_ATTRIBUTES:,} attributes")
         end = end if tag[1] else tag.start()
     reader = _PageReader()
-    reader.feed(seen[:end])
+    reader.feed(seen[:end] + seen[end:].replace("<", "&lt;"))
     reader.close()
     parts = tuple(Part(_line("".join(part.heading)), part.text()) for part in reader.parts)
     return PageText(_line("".join(reader.title)), reader.date, parts, tuple(part.element for part in reader.parts))
