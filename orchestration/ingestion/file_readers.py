@@ -22,7 +22,6 @@ from orchestration.ingestion.reading_process import (
     Bounds,
     FilesRead,
     FilesToRead,
-    Refusal,
 )
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from substrate.connection.turns import ActiveTenants, Turns
@@ -161,8 +160,7 @@ class _Unpickler(pickle.Unpickler):
 def _read_answer(answer: bytes) -> FilesRead:
     """Raises InvalidRequest for a refusal."""
     said = _Unpickler(io.BytesIO(answer)).load()
-    if isinstance(said, Refusal):
-        raise InvalidRequest(said.detail, remedy=said.remedy, faults=said.faults)
     if not isinstance(said, FilesRead):
-        raise TypeError("a process that reads files answered something else")
+        detail, remedy, faults = said
+        raise InvalidRequest(detail, remedy=remedy, faults=faults)
     return said

@@ -67,14 +67,6 @@ class FilesRead(NamedTuple):
     intake: Intake
 
 
-class Refusal(NamedTuple):
-    """The fields of the error for files that cannot be read."""
-
-    detail: str
-    remedy: str
-    faults: tuple[str, ...] = ()
-
-
 def read(task: FilesToRead) -> FilesRead:
     """Read and parse the files. Raises InvalidRequest as `parse_readable` and `unpack` do."""
     if task.raw is None:
@@ -100,7 +92,7 @@ def _answer(task: FilesToRead) -> bytes:
     try:
         return pickle.dumps(read(task), pickle.HIGHEST_PROTOCOL)
     except InvalidRequest as error:
-        return pickle.dumps(Refusal(error.detail, error.remedy, error.faults))
+        return pickle.dumps((error.detail, error.remedy, error.faults))
     except MemoryError:
         os._exit(EXIT_MEMORY)  # at once: whatever else is done now may need memory too
 
