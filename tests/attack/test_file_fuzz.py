@@ -202,7 +202,7 @@ STRUCTURES: Final[dict[str, tuple[str | None, str, Callable[[int], bytes]]]] = {
     "messages of a tree": (
         "chatgpt", "a.json",
         lambda n: b'[{"id":"x","current_node":"n%d","mapping":{%s}}]'
-        % (min(n, 10_000) - 1, numbered(NODE, min(n, 10_000))),
+        % (min(n, 40_000) - 1, numbered(NODE, min(n, 40_000))),
     ),
     "lists in a cut export": (
         "chatgpt", "a.json", lambda n: b'[{"id":"x","mapping":' + b"[" * 900 + b"[]," * n + b"!"
