@@ -61,6 +61,7 @@ from api.security.permissions import admin_unless_declared
 from api.security.rate_limits import RateLimits
 from api.telemetry.metrics import query_in_flight
 from api.version import installed_version
+from orchestration.ingestion.file_readers import FileReaders
 from schemas.errors import SubstrateError
 from schemas.settings import ServerSettings, Settings
 
@@ -123,6 +124,7 @@ def create_app(
             beside(give_memory_back()),
         ):
             yield
+            await app.state.readers.aclose()
             await app.state.ingestions.close()
             await app.state.runs.close()
         if traces:
@@ -147,6 +149,7 @@ def create_app(
     app.state.store = StoreHolder[Keyring](on_failure, on_loading)
     app.state.exports = Exports()
     app.state.ingestions = BackgroundIngestions()
+    app.state.readers = FileReaders()
     app.state.traffic = Traffic()
     app.state.runs = OrderedRuns()
     app.add_middleware(DisconnectMiddleware)

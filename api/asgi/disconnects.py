@@ -1,13 +1,17 @@
 """Stop a question when its caller disconnects: queries that wait are not sent, nothing more is read or sorted.
 
-A write runs to its end: its caller can read the receipt later.
+A write runs to its end: its caller can read the receipt later. But a file is read no further: nothing of it is
+stored yet.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from collections.abc import Coroutine
+from typing import Any, Final
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 QUESTION_PATHS: Final = frozenset(
@@ -103,6 +107,28 @@ class _CancellableRequest:
         self._disconnected.set()
         if not self._completed and self._work is not None:
             self._work.cancel()
+
+
+async def unless_caller_leaves[Answer](request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
+    """What the work answers; for the part of a write that stores nothing yet. The body must have been read.
+
+    Raises HTTPException 499 when the caller disconnects: then the work is cancelled.
+    """
+
+    async def wait_until_left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    doing, leaving = asyncio.create_task(work), asyncio.create_task(wait_until_left())
+    try:
+        await asyncio.wait([doing, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            return doing.result()
+    finally:
+        doing.cancel()
+        leaving.cancel()
+    request.scope["state"]["left"] = True
+    raise HTTPException(CLIENT_CLOSED_REQUEST, "the caller has left")
 
 
 async def _call(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:

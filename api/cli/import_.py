@@ -12,8 +12,9 @@ from rich.text import Text
 
 from api.cli import support
 from api.cli.ingest import AsHappened, How, take_in
-from orchestration.ingestion.formats import parse
-from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.file_readers import read_once
+from orchestration.ingestion.formats.files import size_of
+from orchestration.ingestion.reading_process import FilesToRead
 from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
@@ -66,7 +67,8 @@ def import_file(
     if origin is not ExportedBy.SUBSTRATE:
         if restamp:
             raise InvalidRequest("--restamp is for exports of Substrate", remedy="Leave it out.")
-        take_in(ctx, parse(origin, read_files(path, origin, citizen_id)), how=How(as_happened=as_happened))
+        task = FilesToRead(str(path), size_of(path), None, origin, citizen_id, strict=True)
+        take_in(ctx, support.run(read_once(task)).intake.parsed, how=How(as_happened=as_happened))
         return
     if as_happened:
         raise InvalidRequest(

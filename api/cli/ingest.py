@@ -15,12 +15,14 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
+from orchestration.ingestion.file_readers import read_once
 from orchestration.ingestion.formats import FORMATS
-from orchestration.ingestion.formats.files import names_below, read_files
+from orchestration.ingestion.formats.files import names_below, size_of
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.hearing import arranged_episodes
-from orchestration.ingestion.intake import Origin, parse_readable, parse_strictly
+from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
+from orchestration.ingestion.reading_process import FilesToRead
 from orchestration.ingestion.storing import NOBODY, length
 from orchestration.ingestion.written_times import read_zone
 from schemas.collectives import owner_of
@@ -109,16 +111,16 @@ def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
     how = How(atomic, extract_facts, as_happened, writer)
     _check_how(how, form)
     zone = None if timezone is None else read_zone(timezone)
-    files = read_files(path, form, owner, zone)
-    read = parse_strictly(form, files) if strict or atomic else parse_readable(form, files)
+    task = FilesToRead(str(path), size_of(path), None, form, owner, zone=zone, strict=strict or atomic)
+    read = support.run(read_once(task))
+    intake = read.intake
     if form is None:
-        formats = ", ".join(read.parsed.formats)
+        formats = ", ".join(intake.parsed.formats)
         support.messages().print(Text(f"format: {formats}", "bright_black"), soft_wrap=True)
-    left_out = names_below(path) - {file.name for file in files.files}  # files of other formats are not gone
-    is_one = [file.name for file in files.files] in ([path.name], [str(path)])
-    is_folder = path.is_dir() or not is_one
-    origin = Origin(files.name, path.resolve(), platform.node(), is_folder, read.unread | left_out)
-    take_in(ctx, read.parsed.into(graph), origin, how)
+    left_out = names_below(path).difference(read.files)  # files of other formats are not gone
+    is_folder = path.is_dir() or read.files not in ((path.name,), (str(path),))
+    origin = Origin(read.name, path.resolve(), platform.node(), is_folder, intake.unread | left_out)
+    take_in(ctx, intake.parsed.into(graph), origin, how)
 
 
 def _check_how(how: How, form: str | None) -> None:

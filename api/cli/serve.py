@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Final
 
 import typer
@@ -63,6 +64,14 @@ class FailureRecorder:
         except SubstrateError as error:
             self.failure = error
             raise
+
+
+class _Server(uvicorn.Server):
+    """A server that reads no more files once it is told to stop: they may take longer than its grace."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self.config.app.inner.state.readers.stop()  # type: ignore[union-attr]  # a FailureRecorder of the service
 
 
 @app.command()
@@ -137,7 +146,7 @@ def _serve(settings: Settings, listener: socket.socket, level: str, *, shows_key
         log_level=level,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    recorder.server = uvicorn.Server(config)
+    recorder.server = _Server(config)
     try:
         recorder.server.run(sockets=[listener])
     except KeyboardInterrupt:

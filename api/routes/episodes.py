@@ -17,7 +17,7 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
-from api.runtime.ingestions import BackgroundIngestions, ConversationKey
+from api.runtime.ingestions import BackgroundIngestions, ConversationKey, StoreConversation
 from api.security.ingestion_permissions import CONVERSATION, TURNS
 from api.security.permissions import ERASURE, LISTING, CurrentCaller, requires
 from api.telemetry import metrics
@@ -92,6 +92,20 @@ class IngestionContext:
         ingestions: BackgroundIngestions = self.http.app.state.ingestions
         return ingestions
 
+    def begin(
+        self, episode_id: str, sent: GraphRequest, content: list[dict[str, Any]], work: StoreConversation
+    ) -> Response:
+        """Begin the work on what was sent, unless it goes on already; the answer with the address of its progress.
+
+        Raises as `BackgroundIngestions.begin`.
+        """
+        key = ConversationKey(graph_name(sent.graph_key, sent.citizen_id), episode_id)
+        progress = self.ingestions.begin(key, content, work)
+        where = sent.model_dump(mode="json", include=_WHERE, exclude_unset=True)
+        address = f"/v1/episodes/{quote(episode_id, safe='')}?{urlencode(where)}"
+        headers = {"Location": address, "Preference-Applied": "respond-async"}
+        return Response(progress.model_dump_json(), 202, headers, media_type="application/json")
+
 
 class Conversation(GraphRequest):
     """Messages in their order: each has a `speaker` or `role`, a `text` or `content`, and maybe a `timestamp`.
@@ -126,7 +140,7 @@ class ParsedEpisode(NamedTuple):
     intake: ParsedFiles
 
 
-def _prefers_async(
+def prefers_async(
     prefer: Annotated[
         Annotated[str, Field(max_length=1000)] | None,
         Header(description="`respond-async` (RFC 7240): answer 202 at once, and store in the background."),
@@ -141,7 +155,7 @@ def _prefers_async(
 async def remember_episode(
     conversation: Conversation,
     context: Annotated[IngestionContext, Depends()],
-    in_background: Annotated[bool, Depends(_prefers_async)],
+    in_background: Annotated[bool, Depends(prefers_async)],
 ) -> Response:
     """Store a conversation: its turns, their speakers, their order, and their session.
 
@@ -159,12 +173,7 @@ async def remember_episode(
     if not in_background:
         report = await work()
         return Response(report.model_dump_json(), media_type="application/json")
-    key = ConversationKey(unnamed.graph_name, episode.id)
-    progress = context.ingestions.begin(key, conversation.messages, work)
-    where = conversation.model_dump(mode="json", include=_WHERE, exclude_unset=True)
-    address = f"/v1/episodes/{quote(episode.id, safe='')}?{urlencode(where)}"
-    headers = {"Location": address, "Preference-Applied": "respond-async"}
-    return Response(progress.model_dump_json(), 202, headers, media_type="application/json")
+    return context.begin(episode.id, conversation, conversation.messages, work)
 
 
 @router.post("/{episode_id:path}/turns", operation_id="hear")

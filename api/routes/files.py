@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Base64Bytes, Field
 
+from api.asgi.disconnects import unless_caller_leaves
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.routes.citizens import answer_mirror
+from api.routes.episodes import ACCEPTED, IngestionContext, prefers_async
 from api.security.exports import ReservedExport
 from api.security.ingestion_permissions import FILE
-from api.security.permissions import LISTING, CurrentCaller, requires
+from api.security.permissions import LISTING, requires
 from api.telemetry import metrics
-from orchestration.ingestion.formats import ParsedFiles
-from orchestration.ingestion.formats.parsed import FileSet
-from orchestration.ingestion.formats.unpacking import is_archive, make_file, unpack
-from orchestration.ingestion.intake import parse_readable, parse_strictly
+from orchestration.ingestion.file_readers import FileReaders
+from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.reading_process import FilesToRead
+from orchestration.ingestion.storing import Progress
 from orchestration.ingestion.written_times import read_zone
 from orchestration.transfer.mirror_layout import MirrorOf
 from schemas.base import Flag, ShortText
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
-from schemas.memory import Level
-from schemas.responses import IngestReport
+from schemas.memory import Level, graph_fields
+from schemas.responses import EpisodeReport, IngestReport
 
 router = APIRouter(prefix="/v1/files", tags=["episodes"], route_class=StrictRoute)
 
@@ -36,7 +37,6 @@ TAKEN: Final = (
     "messages", "chatgpt", "claude", "whatsapp", "telegram", "email", "csv", "markdown", "text", "html", "pdf",
 )  # fmt: skip
 """The formats that hold what one citizen said, heard or wrote. The others hold commands, which have a route."""
-MAX_UNPACKED: Final = 256 << 20
 
 
 class SentFile(GraphRequest):
@@ -53,29 +53,39 @@ class SentFile(GraphRequest):
     strict: Flag = False
 
 
-@dataclass(frozen=True)
-class Context:
-    """The runtime, the moment and the caller, beside the file itself."""
-
-    runtime: OpenRuntime
-    now: Now
-    caller: CurrentCaller
-
-
-@router.post("", operation_id="ingest_file")
+@router.post("", operation_id="ingest_file", response_model=IngestReport, responses=ACCEPTED)
 @requires(FILE)
-async def ingest_file(file: SentFile, context: Annotated[Context, Depends()]) -> IngestReport:
+async def ingest_file(
+    file: SentFile,
+    context: Annotated[IngestionContext, Depends()],
+    in_background: Annotated[bool, Depends(prefers_async)],
+) -> Response:
     """Store a file of another program: a chat, mails, a table, a document, or an archive of such.
 
     Each conversation becomes an episode; sent again, or longer, it adds only what is new. What cannot be read is
-    reported in `faults`, and counts as refused; the rest is stored. `formats` says as what the file was read.
+    reported in `faults`, and counts as refused; the rest is stored. `formats` says as what the file was read. It
+    is read within bounds of memory and processor time, and no further when its caller leaves. With
+    `Prefer: respond-async` the answer comes at once; its `Location` is the address of the progress.
     """
-    parsed = await asyncio.to_thread(_parse, file)
-    context.caller.commands += [item.command_id for item in parsed.items if item.command_id is not None]
-    writer = context.caller.writer_of(file.graph_key, file.citizen_id)
-    report = await ingest(parsed, context.runtime.deps, context.now, writer=writer)
-    metrics.record_ingestion(report.stored, report.duplicates, report.refused)
-    return report
+    _check_taken(file.format)
+    zone = None if file.timezone is None else read_zone(file.timezone)
+    task = FilesToRead(
+        file.name, len(file.content), file.content, file.format, file.owner, zone=zone, strict=file.strict
+    )
+    if not in_background:
+        parsed = await unless_caller_leaves(context.http, _read(file, task, context))
+        context.caller.commands += [item.command_id for item in parsed.items if item.command_id is not None]
+        report = await _store(file, parsed, context)
+        return Response(report.model_dump_json(), media_type="application/json")
+
+    named = f"file:{blake2b(repr(task).encode(), digest_size=10).hexdigest()}"
+
+    async def work(progress: Progress) -> EpisodeReport:
+        report = await _store(file, await _read(file, task, context), context, progress)
+        where = {"citizen_id": file.citizen_id, **graph_fields(file.graph_key)}
+        return EpisodeReport(**dict(report), **where, episode_id=named)
+
+    return context.begin(named, file, [], work)
 
 
 @router.get("/mirror", response_class=StreamingResponse, operation_id="mirror_graph")
@@ -91,18 +101,22 @@ async def mirror_graph(
     return await answer_mirror(MirrorOf(query.graph_key, citizen_id), runtime, now)
 
 
-def _parse(file: SentFile) -> ParsedFiles:
+async def _read(file: SentFile, task: FilesToRead, context: IngestionContext) -> ParsedFiles:
     """Raises InvalidRequest for a format that is not taken, and when nothing can be read."""
-    _check_taken(file.format)
-    zone = None if file.timezone is None else read_zone(file.timezone)
-    stem = file.name.rpartition("/")[2]
-    raw = file.content
-    files = unpack(file.name, raw, most=MAX_UNPACKED) if is_archive(raw) else (make_file(file.name, raw),)
-    sent = FileSet(stem.rpartition(".")[0] or stem, files, file.owner, zone)
-    parsed = (parse_strictly if file.strict else parse_readable)(file.format, sent).parsed
+    readers: FileReaders = context.http.app.state.readers
+    parsed = (await readers.read(task)).intake.parsed
     for form in parsed.formats:
         _check_taken(form)
     return parsed.into(file.graph_key)
+
+
+async def _store(
+    file: SentFile, parsed: ParsedFiles, context: IngestionContext, progress: Progress | None = None
+) -> IngestReport:
+    writer = context.caller.writer_of(file.graph_key, file.citizen_id)
+    report = await ingest(parsed, context.runtime.deps, context.now, progress=progress, writer=writer)
+    metrics.record_ingestion(report.stored, report.duplicates, report.refused)
+    return report
 
 
 def _check_taken(form: str | None) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import FileSet, ParsedFiles, parse
 from schemas.errors import InvalidRequest
+
+MOST_TOLD: Final = 100
+"""Faults that the sentence of a refusal names."""
 
 
 class Origin(NamedTuple):
@@ -99,5 +102,5 @@ def parse_strictly(form: str | None, files: FileSet) -> Intake:
     intake = parse_readable(form, files)
     faults = intake.parsed.faults
     if faults:
-        raise InvalidRequest("; ".join(faults), remedy="Nothing was stored.", faults=faults)
+        raise InvalidRequest("; ".join(faults[:MOST_TOLD]), remedy="Nothing was stored.", faults=faults)
     return intake

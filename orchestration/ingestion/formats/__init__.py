@@ -54,6 +54,9 @@ FORMATS: Final[Mapping[str, Parser]] = {
     "mcp-memory": mcp_memory.parse,
 }
 """The parsers by name."""
+_DAMAGE: Final = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
 
 
 def parse(form: str | None, files: FileSet) -> ParsedFiles:
@@ -73,10 +76,19 @@ def parse(form: str | None, files: FileSet) -> ParsedFiles:
             f"{files.citizen_id!r} is no citizen_id",
             remedy="Use letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit.",
         )
-    parsed = _parse_guessed(files) if form is None else replace(FORMATS[form](files), formats=(form,))
+    parsed = _parse_guessed(files) if form is None else _parse_as(form, files)
     for item in parsed.items:
         _check_commands(item)
     return parsed
+
+
+def _parse_as(form: str, files: FileSet) -> ParsedFiles:
+    """Raises InvalidRequest also for what a parser does not foresee: the fault is the file's."""
+    try:
+        return replace(FORMATS[form](files), formats=(form,))
+    except _DAMAGE as error:
+        detail = f"{files.files[0].name}: is damaged in a way that no {form} is ({type(error).__name__})"
+        raise InvalidRequest(detail, remedy="Nothing was stored.") from error
 
 
 def _parse_guessed(files: FileSet) -> ParsedFiles:
@@ -94,7 +106,7 @@ def _parse_guessed(files: FileSet) -> ParsedFiles:
             groups.setdefault(form, []).append(file)
     for form, group in groups.items():
         try:
-            parts.append(replace(FORMATS[form](replace(files, files=tuple(group))), formats=(form,)))
+            parts.append(_parse_as(form, replace(files, files=tuple(group))))
         except InvalidRequest as error:
             errors.append(error)
     if not parts:

@@ -50,7 +50,8 @@ def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
         reader.fail(place, "has no id")
     mapping: Mapping[str, Any] = entry["mapping"]
     path = kept_path(mapping, entry.get("current_node"))
-    others = sum(_is_spoken(node) for key, node in mapping.items() if key not in set(path))
+    on_path = set(path)
+    others = sum(_is_spoken(node) for key, node in mapping.items() if key not in on_path)
     if others:
         reader.left_out["messages of other branches"] += others
     said: list[Said] = []
@@ -77,7 +78,7 @@ def kept_path(mapping: Mapping[str, Any], current: Any) -> tuple[str, ...]:
 
 def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
     """The node without children whose message is the newest; of equal ones the last."""
-    parents = {node.get("parent") for node in mapping.values() if isinstance(node, dict)}
+    parents = {str(node.get("parent")) for node in mapping.values() if isinstance(node, dict)}
     leaves = [key for key in mapping if key not in parents]
     return max(reversed(leaves), key=lambda key: _created(mapping[key]), default=None)
 
@@ -85,7 +86,7 @@ def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
 def _created(node: Any) -> float:
     message = node.get("message") if isinstance(node, dict) else None
     time = message.get("create_time") if isinstance(message, dict) else None
-    return float(time) if isinstance(time, int | float) else 0.0
+    return time if isinstance(time, int | float) else 0.0
 
 
 def _message(reader: Reader, key: str, node: Any, place: str) -> Said | None:
@@ -129,7 +130,7 @@ def _reason_to_leave_out(message: Mapping[str, Any]) -> str | None:
     marks = metadata if isinstance(metadata, dict) else {}
     if marks.get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
         return "hidden messages"
-    kind = content.get("content_type")
+    kind = str(content.get("content_type"))
     if kind in _CONTEXT:
         return "hidden messages"
     if kind in _THOUGHTS:
@@ -163,6 +164,7 @@ def _extra(reader: Reader, message: Mapping[str, Any], place: str) -> dict[str, 
     if not isinstance(metadata, dict):
         return {}
     attached = metadata.get("attachments")
-    names = [file["name"] for file in attached if isinstance(file, dict) and "name" in file] if attached else []
+    files = attached if isinstance(attached, list) else []
+    names = [file["name"] for file in files if isinstance(file, dict) and "name" in file]
     known = {"model": metadata.get("model_slug"), "attachments": names}
     return reader.extra({name: value for name, value in known.items() if value}, place)

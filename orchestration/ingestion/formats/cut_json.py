@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Collection, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -62,10 +63,7 @@ def read_document(reader: Reader, file: File, depths: Collection[int]) -> Any:
 
 def _whole_part(text: str, depths: Collection[int]) -> Any:
     """Return the document up to its last whole item of the lists, or None without any."""
-    last = None
-    for end in _ends_of_items(text):
-        if len(end.around) in depths:
-            last = end
+    last = next(iter(deque(_ends_of_items(text, depths), maxlen=1)), None)
     if last is None:
         return None
     try:
@@ -81,7 +79,7 @@ class _End(NamedTuple):
     around: str
 
 
-def _ends_of_items(text: str) -> Iterator[_End]:
+def _ends_of_items(text: str, depths: Collection[int]) -> Iterator[_End]:
     opened: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match[0]
@@ -89,7 +87,7 @@ def _ends_of_items(text: str) -> Iterator[_End]:
             opened.append(token)
         elif token in "}]" and opened:
             opened.pop()
-            if opened and opened[-1] == "[":
+            if len(opened) in depths and opened[-1] == "[":
                 yield _End(match.end(), "".join(opened))
         elif token == '"':
             return  # a text whose end is missing: what follows are its characters

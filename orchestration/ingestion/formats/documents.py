@@ -84,7 +84,7 @@ def _document(reader: Reader, file: File, page: Page) -> Document:
 
 
 def _sections(reader: Reader, parts: Iterable[Part]) -> Iterator[Section]:
-    keys: set[str] = set()
+    keys: dict[str, int] = {}
     for part in parts:
         heading = reader.name(part.heading, "heading")
         yield Section(free_key(heading, keys), heading, reader.text(part.text.strip(), f"section {heading}"))

@@ -76,6 +76,12 @@ def names_below(path: Path) -> frozenset[str]:
     return frozenset(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
 
 
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, or of all files of a folder; 0 for what cannot be read."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
 def _read_path(path: Path, form: str | None, endings: tuple[str, ...]) -> tuple[File, ...]:
     raw, modified = _read(path)
     if is_archive(raw):

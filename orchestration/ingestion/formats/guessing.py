@@ -16,7 +16,7 @@ _ENVELOPE: Final = re.compile(r"From \S+ .*\d{4}")
 _HEADER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[ \t]|[ \t]+\S")
 _MAIL_NAMES: Final = frozenset(("date", "subject", "message-id", "received", "to"))
 _PAGE: Final = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    r"\s*(?:<\?xml[^>]*>\s*)?(?>(?><!--.*?-->\s*)*)<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 _BY_ENDING: Final = {
     ".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tsv": "csv", ".txt": "text", ".text": "text",

@@ -28,6 +28,15 @@ _PARAGRAPHS: Final = frozenset(("p", "blockquote", "pre", "table", "ul", "ol", "
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DATES: Final = frozenset(("article:published_time", "date", "dc.date", "dcterms.date", "datepublished"))
+_UNSEEN: Final = re.compile(
+    r"<(script|style)\b[^>]*+(?:(?<!/)>.*?(?:</\1\b[^>]*(?:>|\Z)|\Z)|\Z)|<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Scripts, comments and declarations, as browsers end them. The library seeks an end to the end for each."""
+_TAG: Final = re.compile("<[a-zA-Z/][^>]*+(>?)")
+MOST_TAGS: Final = 500_000
+MOST_ATTRIBUTES: Final = 10_000
+DEEPEST_QUOTE: Final = 100
 _SPACES: Final = re.compile(r"[ \t\r\n\f\u00a0]+")
 _GAPS: Final = re.compile(r"\n{3,}")
 
@@ -39,7 +48,10 @@ def parse(files: FileSet) -> ParsedFiles:
 
 def _read(reader: Reader, file: File) -> Page:
     reader.check_text(file)
-    page = read_page(file.text)
+    try:
+        page = read_page(file.text)
+    except ValueError as error:
+        reader.fail("", str(error))
     parts = [Part(part.heading, part.text) for part in page.parts if part.heading]
     before = page.parts[0].text
     if not before.strip() and not parts:
@@ -71,14 +83,23 @@ class PageText:
 
 
 def read_page(markup: str) -> PageText:
-    """Read any markup, however broken; what is never closed ends with the text."""
+    """Read any markup, however broken; what is never closed ends with the text, and a tag without end is a text.
+
+    Raises ValueError for more than `MOST_TAGS` tags, and for quotations deeper than `DEEPEST_QUOTE`.
+    """
+    if markup.count("<") > MOST_TAGS:
+        raise ValueError(f"has {markup.count('<'):,} tags; at most {MOST_TAGS:,} are read")
+    seen = _UNSEEN.sub("", markup)
+    end = len(seen)
+    for tag in _TAG.finditer(seen):
+        if len(tag[0]) > MOST_ATTRIBUTES and len(tag[0].split()) > MOST_ATTRIBUTES:
+            raise ValueError(f"has a tag of more than {MOST_ATTRIBUTES:,} attributes")
+        end = end if tag[1] else tag.start()
     reader = _PageReader()
-    reader.feed(
-        markup.replace("<![", "<! [")
-    )  # html.parser fails for some of these; browsers take them for comments
+    reader.feed(seen[:end] + seen[end:].replace("<", "&lt;"))
     reader.close()
     parts = tuple(Part(_line("".join(part.heading)), part.text()) for part in reader.parts)
-    return PageText(_line(reader.title), reader.date, parts, tuple(part.element for part in reader.parts))
+    return PageText(_line("".join(reader.title)), reader.date, parts, tuple(part.element for part in reader.parts))
 
 
 def _line(text: str) -> str:
@@ -101,7 +122,7 @@ class _PageReader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.title = ""
+        self.title: list[str] = []
         self.date = ""
         self.parts = [_Draft()]
         self._skipped = ""
@@ -124,11 +145,7 @@ class _PageReader(HTMLParser):
         elif tag == "br":
             self._end_line()
         elif tag in _BLOCKS:
-            self._end_block(tag)
-            self._quotes += tag == "blockquote"
-            self._kept_spaces += tag == "pre"
-            if tag == "li":
-                self._add("- ")
+            self._begin_block(tag)
         elif tag in ("td", "th"):
             self._add(" ")
 
@@ -160,7 +177,7 @@ class _PageReader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
-            self.title += data
+            self.title.append(data)
         elif not self._skipped:
             self._add(data if self._kept_spaces else _SPACES.sub(" ", data))
 
@@ -183,6 +200,15 @@ class _PageReader(HTMLParser):
             self.parts[-1].heading.append(" ")
         elif self.parts[-1].pieces:
             self.parts[-1].pieces.append("\n")
+
+    def _begin_block(self, tag: str) -> None:
+        self._end_block(tag)
+        self._quotes += tag == "blockquote"
+        if self._quotes > DEEPEST_QUOTE:
+            raise ValueError(f"has quotations in more than {DEEPEST_QUOTE:,} others")
+        self._kept_spaces += tag == "pre"
+        if tag == "li":
+            self._add("- ")
 
     def _end_block(self, tag: str) -> None:
         self._in_heading = False

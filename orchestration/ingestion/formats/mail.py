@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
+from email.policy import EmailPolicy, Policy
 from email.utils import getaddresses, parsedate_to_datetime
 from functools import partial
 from hashlib import blake2b
@@ -26,14 +26,49 @@ from orchestration.ingestion.formats.reader import Format, Reader
 FORM: Final = Format("email", "a mail with headers such as From, Date and Subject, or an mbox file of mails")
 DEEPEST: Final = 20
 """Mails and parts of mails within each other; what lies deeper is left out."""
-_ENVELOPE: Final = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From \S+ [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n")
+LONGEST_HEADER: Final = 32 << 10
+"""Characters of a header. The library needs memory that grows with the square of its encoded words."""
+MOST_PARTS: Final = 1000
+MOST_BOUNDARIES: Final = 100
+"""The library compares each line with every boundary around it."""
+_ENVELOPE: Final = re.compile(
+    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From \S+ [^\n]{0,99}?\d\d:\d\d[^\n]{0,99}?\d{4}[^\n]*\n"
+)
+_BOUNDARY: Final = re.compile(rb"\bboundary[ \t]*=", re.IGNORECASE)
 _ESCAPED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 _ID: Final = re.compile(r"<([^<>\s]+)>")
 _REPLY: Final = re.compile(r"\A(?:(?:re|aw|fwd?|wg|sv|antw|tr|rv)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
 _UNWANTED: Final = frozenset(("spam", "trash", "papierkorb", "draft", "drafts", "entwürfe"))
-_PARSER: Final = BytesParser(policy=policy.default)
 _DAMAGE: Final = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
 """What the library raises for headers that no program should write."""
+
+
+class _TooMuch(Exception):
+    """A mail is beyond a bound."""
+
+
+class _BoundedPolicy(EmailPolicy):
+    """Reads no header that is too long."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        if len(value) > LONGEST_HEADER:
+            raise _TooMuch(
+                f"its header {name[:60]} has {len(value):,} characters; at most {LONGEST_HEADER:,} are read"
+            )
+        return super().header_fetch_parse(name, value)
+
+
+class _Parts:
+    """Makes the parts of one mail, as many as are allowed."""
+
+    def __init__(self) -> None:
+        self._left = MOST_PARTS
+
+    def __call__(self, policy: Policy) -> EmailMessage:
+        self._left -= 1
+        if self._left < 0:
+            raise _TooMuch(f"has more than {MOST_PARTS:,} parts")
+        return EmailMessage(policy)
 
 
 def parse(files: FileSet) -> ParsedFiles:
@@ -57,6 +92,8 @@ def _read(roots: dict[str, str], reader: Reader, file: File) -> Iterator[Chat]:
                 chat = _chat(roots, reader, raw, place)
             except _DAMAGE as error:
                 reader.fail(place, f"is damaged ({error})"[:200])
+            except _TooMuch as error:
+                reader.fail(place, str(error))
             if chat is not None:
                 yield chat
 
@@ -72,7 +109,9 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat | None:
     """Return a thread with this mail alone; those of one thread are put together later."""
-    mail = _PARSER.parsebytes(raw)
+    if len(_BOUNDARY.findall(raw)) > MOST_BOUNDARIES:
+        raise _TooMuch(f"has parts in more than {MOST_BOUNDARIES:,} others")
+    mail = BytesParser(policy=_BoundedPolicy(message_factory=_Parts())).parsebytes(raw)
     if not isinstance(mail, EmailMessage) or not any(_header(mail, name) for name in ("from", "date", "subject")):
         reader.fail(place, "has no headers of a mail")
     labels = {label.strip().strip('"').lower() for label in _header(mail, "x-gmail-labels").split(",")}
@@ -206,15 +245,16 @@ def _decoded(part: EmailMessage) -> str:
 
 def _unflowed(text: str) -> str:
     """Join the lines that were broken for their length alone (RFC 3676): they end with a space."""
-    lines: list[str] = []
-    is_open = False
+    pieces: list[str] = []
+    is_open = is_quoted = False
     for line in text.replace("\r\n", "\n").split("\n"):
-        if is_open and lines[-1].startswith(">") == line.startswith(">"):
-            lines[-1] += line.lstrip("> ")
+        if is_open and is_quoted == line.startswith(">"):
+            pieces.append(line.lstrip("> "))
         else:
-            lines.append(line)
+            pieces += ("\n", line)
+            is_quoted = line.startswith(">")
         is_open = line.endswith(" ") and line != "-- "
-    return "\n".join(lines)
+    return "".join(pieces[1:])
 
 
 def _clean(text: str) -> str:

@@ -29,6 +29,7 @@ from schemas.memory import ResolutionState
 
 FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end in .md")
 MAX_TAGS: Final = 64
+MOST_LINES: Final = 200_000
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
@@ -99,6 +100,8 @@ def _read_note(reader: Reader, file: File) -> _Note:
     text = reader.text(file.text, "", limit=len(file.text)).replace("\r\n", "\n")
     if not text.strip():
         reader.fail("", "is empty")
+    if (lines := text.count("\n")) > MOST_LINES:
+        reader.fail("", f"has {lines:,} lines; at most {MOST_LINES:,} are read")
     fields, body, first_line = _front_matter(text)
     blocks = _blocks(body, first_line)
     stem = file.name.rpartition("/")[2].rsplit(".", 1)[0] or file.name
@@ -219,7 +222,7 @@ def _marked_lines(body: str) -> tuple[set[int], set[int]]:
 
 def _sections(reader: Reader, opening: _Block, blocks: Sequence[_Block]) -> Iterator[Section]:
     """The sections, then the tasks of all blocks: so a section has its key whatever tasks there are."""
-    keys: set[str] = set()
+    keys: dict[str, int] = {}
     for block in blocks:
         heading = reader.name(block.heading, f"line {block.number}, heading")
         yield Section(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain, count, pairwise
-from types import MappingProxyType
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier, ingestion_id
@@ -31,10 +30,17 @@ def content_of(text: str, sections: Iterable[tuple[str, str]]) -> tuple[str, ...
     return (text, *chain.from_iterable(sorted(sections)))
 
 
-def free_key(heading: str, keys: set[str]) -> str:
-    """The key of a section: its heading, with a number where that is taken. Adds it to `keys`."""
-    key = next(key for n in count(1) if (key := heading if n == 1 else f"{heading}~{n}") not in keys)
-    keys.add(key)
+def free_key(heading: str, keys: dict[str, int]) -> str:
+    """The key of a section: its heading, with a number where that is taken.
+
+    Adds it to `keys`, each with the last number that was tried for it.
+    """
+    key, number = heading, keys.get(heading, 1)
+    while key in keys:
+        number += 1
+        key = f"{heading}~{number}"
+    keys[heading] = number
+    keys.setdefault(key, 1)
     return key
 
 
@@ -99,7 +105,7 @@ class Notebook:
     id: str
     citizen_id: str
     documents: tuple[Document, ...]
-    ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ids: Mapping[str, str] = field(default_factory=dict)
     graph: GraphKey = Level.N1
 
     @property

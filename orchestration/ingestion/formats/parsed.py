@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from schemas.commands import Command
@@ -39,7 +38,7 @@ class FileSet:
     files: tuple[File, ...]
     citizen_id: str | None = None
     zone: tzinfo | None = None
-    unread: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 class Ingestible(Protocol):

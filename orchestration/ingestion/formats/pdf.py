@@ -6,9 +6,11 @@ The text is read as it was written into the file; a page that was scanned has no
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import islice
 from typing import Any, Final
 
 from orchestration.ingestion.formats.documents import Page, Part, parse_documents
@@ -18,6 +20,10 @@ from schemas.errors import InvalidRequest
 from substrate.text import count_of
 
 FORM: Final = Format("pdf", "a PDF file with text")
+MOST_PAGES: Final = 5000
+MOST_TEXTS: Final = 50_000
+"""Texts that one page may show. A dense page, each letter set by itself, has 8,000."""
+_SHOWS: Final = re.compile(rb"T[jJ]\b")
 _DAMAGE: Final = (
     ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
     ValueError,
@@ -48,12 +54,14 @@ def _read(library: Any, reader: Reader, file: File) -> Page:
         document = library.PdfReader(io.BytesIO(file.raw))
         if document.is_encrypted and not document.decrypt(""):
             reader.fail("", "is locked by a password")
-        pages = list(document.pages)
+        pages = list(islice(document.pages, MOST_PAGES + 1))
         facts = document.metadata
     except (library.errors.DependencyError, library.errors.FileNotDecryptedError):
         reader.fail("", "is locked")
     except damage as error:
         reader.fail("", f"is damaged, cut, or no PDF ({error})"[:200])
+    if len(pages) > MOST_PAGES:
+        reader.fail("", f"has more than {MOST_PAGES:,} pages")
     parts = tuple(_parts(reader, pages, damage))
     if not parts:
         held = count_of(len(pages), "page")
@@ -64,6 +72,9 @@ def _read(library: Any, reader: Reader, file: File) -> Page:
 def _parts(reader: Reader, pages: list[Any], damage: tuple[type[Exception], ...]) -> Iterator[Part]:
     for number, page in enumerate(pages, start=1):
         try:
+            drawn = page.get_contents()
+            if drawn is not None and len(_SHOWS.findall(drawn.get_data())) > MOST_TEXTS:
+                raise ValueError(f"it shows more than {MOST_TEXTS:,} texts")
             text = page.extract_text().strip()
         except damage as error:
             reader.faults.append(f"{reader.file}, page {number}: its text cannot be read ({error})"[:300])

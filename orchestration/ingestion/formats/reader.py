@@ -20,6 +20,8 @@ from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
 
 MAX_NAME: Final = 1000
+MOST_FAULTS: Final = 10_000
+"""A file with more holds something else."""
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
 
@@ -83,6 +85,8 @@ class Reader:
             yield
         except InvalidRequest as error:
             self.faults.append(error.detail.partition(f"; {self.form.name} expects")[0])
+            if len(self.faults) == MOST_FAULTS:
+                self.fail("", f"has more than {MOST_FAULTS:,} faults")
 
     def fail(self, place: str, problem: str) -> NoReturn:
         raise fault(self.form, self.file, place, problem)

@@ -19,6 +19,9 @@ ENDINGS: Final = (
     ".html", ".htm", ".pdf",
 )  # fmt: skip
 """The endings of files that some format reads."""
+MOST_ENTRIES: Final = 20_000
+_ENTRY: Final = b"PK\x01\x02"
+"""What each entry of the list at the end of an archive begins with."""
 MAX_UNPACKED: Final = 2 << 30
 """The most bytes that the files of an archive may have together."""
 _BEGINNING: Final = b"PK\x03\x04"
@@ -64,10 +67,12 @@ def unpack(
 
     Raises InvalidRequest for an archive that is damaged or cut, is locked by a password, or is too large.
     """
+    if (entries := raw.count(_ENTRY)) > MOST_ENTRIES:
+        raise _fault(name, f"has {entries:,} entries; at most {MOST_ENTRIES:,} are read")
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            entries = {info.filename: info for info in archive.infolist() if not info.is_dir()}
-            chosen = [entries[inside] for inside in wanted(list(entries), endings)]
+            known = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+            chosen = [known[inside] for inside in wanted(list(known), endings)]
             if sum(info.file_size for info in chosen) > most:
                 raise _fault(name, f"unpacked it has more than {most >> 20:,} MiB")
             return tuple(_read(archive, info) for info in chosen)

@@ -33,11 +33,11 @@ _SPEAKER: Final = re.compile(r'(?P<name>[^:"“”]{1,200}?):(?: (?P<text>.*))?\
 _MARK: Final = "\u200e"
 """Stands before what the program writes itself: on iOS always, on Android before attached files."""
 _MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-_MARKED_NOTE: Final = re.compile(f"\\s*{_MARK}<[^<>\\n]+>")
+_MARKED_NOTE: Final = re.compile(f"(?<!\\s)\\s*{_MARK}<[^<>\\n]+>")
 _MEDIA: Final = re.compile(r"\A<[^<>\n]+[ :][^<>\n]+>\Z")
 """What stands for media, in any language: nothing but words in angle brackets."""
 _FILE: Final = re.compile(rf"\A{_MARK}?[^\s:]+\.\w{{2,5}} \([^()\n]+\)\n?")
-_EDITED: Final = re.compile(r"\s*<(?:This message was edited|Diese Nachricht wurde bearbeitet)>\Z")
+_EDITED: Final = re.compile(r"(?<!\s)\s*<(?:This message was edited|Diese Nachricht wurde bearbeitet)>\Z")
 _DELETED: Final = re.compile(
     r"(?:This message was deleted|You deleted this message|Diese Nachricht wurde gelöscht"
     r"|Du hast diese Nachricht gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|null)\.?\Z"

@@ -1,0 +1,166 @@
+"""Reads files in processes of their own, a few at a time, in fair turns.
+
+A process ends when its caller leaves, when the time is over, or when the readers stop. One that read a small file
+waits for the next: a process takes half a second to start, and 70 MB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import pickle
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import aclosing
+from typing import Any, Final
+
+from orchestration.ingestion.reading_process import (
+    EXIT_MEMORY,
+    HEAD_BYTES,
+    Bounds,
+    FilesRead,
+    FilesToRead,
+)
+from schemas.errors import InvalidRequest, SubstrateError, Unavailable
+from substrate.connection.turns import ActiveTenants, Turns
+
+AT_ONCE: Final = 3
+SHARED: Final = 2
+"""One tenant reads one file at a time, and leaves two turns to the others."""
+PATIENCE: Final = 3
+"""Seconds that may pass for each second of processor time that is allowed, on a busy machine."""
+SMALL_BYTES: Final = 1 << 20
+"""A process that had more than this to read or to answer keeps its memory, and so is not used again."""
+REMEDY: Final = "Nothing was stored. Divide the file, or export it anew."
+_PROGRAM: Final = f"from {Bounds.__module__} import main; main()"
+_ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+_ROOMS: Final = ("orchestration.ingestion.", "schemas.", "datetime", "zoneinfo", "dateutil.tz.", "collections")
+
+
+class FileReaders:
+    """The processes that read files for one service, or for one command."""
+
+    def __init__(self) -> None:
+        self._turns = Turns(AT_ONCE, SHARED, ActiveTenants())
+        self._idle: list[Process] = []
+        self._busy: set[Process] = set()
+        self._stopped = False
+
+    async def read(self, task: FilesToRead) -> FilesRead:
+        """Read the files when the turn of the tenant comes.
+
+        Raises InvalidRequest when they cannot be read, or not within the bounds; Unavailable when this stops.
+        """
+        async with self._turns.turn():
+            process = await self._process()
+            self._busy.add(process)
+            answer, is_over = b"", False
+            try:
+                async with asyncio.timeout(PATIENCE * Bounds.of(task.size).seconds):
+                    answer = await _exchange(process, task)
+            except TimeoutError:
+                is_over = True
+            finally:
+                self._busy.discard(process)
+                if answer and max(task.size, len(answer)) < SMALL_BYTES and not self._stopped:
+                    self._idle.append(process)
+                elif process.returncode is None:
+                    process.kill()
+                    await process.wait()
+        if not answer:
+            status = await process.wait()
+            raise self._refusal(task, -signal.SIGXCPU if is_over else status)
+        if len(answer) < SMALL_BYTES:
+            return _read_answer(answer)
+        return await asyncio.to_thread(_read_answer, answer)
+
+    def stop(self) -> None:
+        """End all reading at once, and begin no more."""
+        self._stopped = True
+        for process in (*self._busy, *self._idle):
+            if process.returncode is None:
+                process.kill()
+
+    async def aclose(self) -> None:
+        """End all processes, and wait until they are gone."""
+        self.stop()
+        while self._idle:
+            await self._idle.pop().wait()
+
+    async def _process(self) -> Process:
+        """A process that waits for a task. Raises Unavailable after `stop`."""
+        if self._stopped:
+            raise Unavailable("the service is stopping", remedy="Send the file again.")
+        while self._idle:
+            if (process := self._idle.pop()).returncode is None:
+                return process
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-c", _PROGRAM),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            limit=SMALL_BYTES,
+            start_new_session=True,  # Ctrl-C is for the command, which ends this
+            env={**_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # ours holds the keys
+        )
+
+    def _refusal(self, task: FilesToRead, status: int) -> SubstrateError:
+        """The error for a process that ended with this status."""
+        if self._stopped:
+            return Unavailable("the service is stopping", remedy="Send the file again.")
+        bounds = Bounds.of(task.size)
+        if status in (EXIT_MEMORY, -signal.SIGKILL):  # the system kills what is too large for the machine
+            why = f"takes more than {bounds.memory >> 20:,} MiB of memory"
+        elif status == -signal.SIGXCPU:
+            why = f"takes more than {bounds.seconds:,} s of processor time"
+        else:
+            why = f"ended without an answer ({status})"
+        return InvalidRequest(f"{task.path}: reading it {why}", remedy=REMEDY)
+
+
+async def read_once(task: FilesToRead) -> FilesRead:
+    """Read files in a process that is there for these alone. Raises as `FileReaders.read`."""
+    async with aclosing(FileReaders()) as readers:
+        return await readers.read(task)
+
+
+async def _exchange(process: Process, task: FilesToRead) -> bytes:
+    """Send the task; return the answer, or nothing when the process ends.
+
+    Raises InvalidRequest for too long an answer.
+    """
+    tasks, answers = process.stdin, process.stdout
+    if tasks is None or answers is None:
+        return b""
+    sent = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
+    try:
+        tasks.write(len(sent).to_bytes(HEAD_BYTES))
+        tasks.write(sent)
+        await tasks.drain()
+        size = int.from_bytes(await answers.readexactly(HEAD_BYTES))
+        if size > (most := Bounds.of(task.size).answer):
+            raise InvalidRequest(f"{task.path}: reading it gives more than {most >> 20:,} MiB", remedy=REMEDY)
+        return await answers.readexactly(size)
+    except (ConnectionError, asyncio.IncompleteReadError):
+        return b""
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes values of the kinds that parsers return, and calls nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name) if f"{module}.".startswith(_ROOMS) else None
+        if not isinstance(found, type):
+            raise pickle.UnpicklingError(f"{module}.{name} is no value of a file")
+        return found
+
+
+def _read_answer(answer: bytes) -> FilesRead:
+    """Raises InvalidRequest for a refusal."""
+    said = _Unpickler(io.BytesIO(answer)).load()
+    if not isinstance(said, FilesRead):
+        detail, remedy, faults = said
+        raise InvalidRequest(detail, remedy=remedy, faults=faults)
+    return said
