@@ -67,7 +67,7 @@ def import_file(
     if origin is not ExportedBy.SUBSTRATE:
         if restamp:
             raise InvalidRequest("--restamp is for exports of Substrate", remedy="Leave it out.")
-        task = FilesToRead(str(path), size_of(path), None, origin, citizen_id, strict=True)
+        task = FilesToRead(str(path), size_of(path), None, origin.value, citizen_id, strict=True)
         take_in(ctx, support.run(read_once(task)).intake.parsed, how=How(as_happened=as_happened))
         return
     if as_happened:

@@ -24,6 +24,7 @@ from api.telemetry import metrics
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
+from orchestration.ingestion.formats.messages import MAX_PARTS
 from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened
@@ -49,7 +50,7 @@ _WORDS: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength":
 _PARTS: Final = {"type": "object", "properties": {"type": {"type": "string"}, "text": _WORDS}}
 _TEXT: Final = {
     "description": "A text, or parts of which those with a `text` are read. A message without words is left out.",
-    "anyOf": [_WORDS, {"type": "array", "items": _PARTS}, {"type": "null"}],
+    "anyOf": [_WORDS, {"type": "array", "items": _PARTS, "maxItems": MAX_PARTS}, {"type": "null"}],
 }
 Message = Annotated[
     dict[str, Any],
