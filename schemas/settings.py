@@ -318,8 +318,7 @@ class UpkeepSettings(_Group):
 
     def named_jobs(self) -> tuple[str, ...] | None:
         """The names of the jobs to run; None for those that run by default."""
-        names = tuple(name.strip() for name in self.upkeep_jobs.split(",") if name.strip())
-        return names or None
+        return tuple(name.strip() for name in self.upkeep_jobs.split(",") if name.strip()) or None
 
 
 class AuthSettings(_Group):

@@ -194,10 +194,6 @@ def format_mark(mark: ErasureMark) -> str:
     return orjson.dumps(mark._asdict()).decode()
 
 
-async def write_mark(graph: Graph, command_id: str, mark: ErasureMark) -> None:
-    await graph.connection.command("HSET", MARKS, mark_name(graph.name, command_id), format_mark(mark))
-
-
 async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
     """Return the ids that are memories of the graph."""
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
