@@ -121,9 +121,10 @@ class VectorSets(NamedTuple):
         keys = list(map(self.key, Role))
         return [words for key in keys for words in (("VISMEMBER", key, WHOLE), ("VCARD", key), ("VDIM", key))]
 
-    async def note_whole(self, role: Role, dimension: int, *, other: bool = False) -> None:
-        """Note that a set has every vector of its role."""
-        await self.add([Vector("", "", (1.0, *[0.0] * (dimension - 1)), is_open=False)], role, other=other)
+    async def note_whole(self, dimension: int, *, other: bool = False) -> None:
+        """Note that the set of each role has every vector of it."""
+        for role in Role:
+            await self.add([Vector("", "", (1.0, *[0.0] * (dimension - 1)), is_open=False)], role, other=other)
 
     async def remove(self, owners: Sequence[str]) -> int:
         """Remove every vector of these owners, of each role and generation; returns how many."""

@@ -247,7 +247,7 @@ async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
             await erase_changes(graph, links)
             removed += await _erase_contents(graph, statements) + Counter(links=len(links))
             removed += await forget_kept(graph, statements)
-    generalisations: list[str] = []  # those of others before these
+    generalisations: list[str] = []  # those of a generalisation stand before it
     below = list(ids)
     while below:
         below = [each for each in await find_made_of(graph, below) if each not in generalisations]

@@ -261,6 +261,7 @@ def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
         closed_source=None if (by := by_name.get("closed_source")) is None else Source(by),
         key_id=by_name.get("key_id"),
         closed_key=by_name.get("closed_key"),
+        # The mark is stored only where it is true.
         known_as_happened=True if by_name.get("known_as_happened") in (True, "true") else None,
     )
 
