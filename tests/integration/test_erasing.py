@@ -230,10 +230,12 @@ async def test_an_erasure_is_carried_out_once_and_says_nothing_of_what_it_erased
 
 async def test_an_erasure_that_broke_off_goes_on_when_it_is_sent_again(own: Runtime, fresh_citizen: str) -> None:
     await stored(own.deps, remember(fresh_citizen, "m"))
-    await erasure.write_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", ErasureMark(NOW))
+    graph = own.deps.graph(f"citizen_{fresh_citizen}")
+    mark = (erasure.mark_name(graph.name, f"e-{fresh_citizen}"), erasure.format_mark(ErasureMark(NOW)))
+    await graph.connection.command("HSET", erasure.MARKS, *mark)
     command = EraseMemory(citizen_id=fresh_citizen, id="m", command_id=f"e-{fresh_citizen}")
     assert (await erased(own, command)).removed.memories == 1
-    await erasure.write_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", ErasureMark(NOW))
+    await graph.connection.command("HSET", erasure.MARKS, *mark)
     assert (await erased(own, command)).log_rewritten
 
 
