@@ -53,10 +53,6 @@ def no_progress(done: int, total: int) -> None:
     pass
 
 
-async def _rest_longer(worked: float) -> None:
-    await asyncio.sleep(REST * worked)
-
-
 class Batch(NamedTuple):
     """A part of a graph: at most `limit` memories after the internal id `after`."""
 
@@ -105,7 +101,7 @@ class Sweep:
         self.quality = MetadataQuality(listed)
         self.digests = text_quality.Digests()
         self.pages = self.nodes = self.links = 0
-        self.pause: Pause = _rest_longer
+        self.pause: Pause = lambda worked: asyncio.sleep(REST * worked)
         self._worked_since = time.perf_counter()
 
     async def rest(self) -> None:
@@ -229,7 +225,10 @@ async def sweep_page(run: Sweep, after: int, limit: int = upkeep.MEMORIES_A_PAGE
     await run.rest()
     await _sweep_links(page, run)
     await _sweep_versions(page, run)
-    await _sweep_long_texts(page, run)
+    for some in batched((row.internal_id for row in page), upkeep.CONTENTS_A_READ):
+        texts = await passages.read_long_texts(run.graph, some, LONG)
+        run.ledger.add(find_in_long_texts(texts, run.swept))
+    await run.rest()
     return page[-1].internal_id
 
 
@@ -245,15 +244,6 @@ async def _find_strays(run: Sweep) -> None:
         await orphans.drop_orphans(run.graph)
         await filling.fill(run.graph, run.dimension)
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
-
-
-async def _sweep_long_texts(page: Sequence[MemoryRow], run: Sweep) -> None:
-    """Find the long texts of the page that lack passages."""
-    places = [row.internal_id for row in page]
-    for some in batched(places, upkeep.CONTENTS_A_READ):
-        texts = await passages.read_long_texts(run.graph, some, LONG)
-        run.ledger.add(find_in_long_texts(texts, run.swept))
-    await run.rest()
 
 
 def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
