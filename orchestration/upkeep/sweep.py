@@ -21,13 +21,12 @@ from orchestration.upkeep.findings import (
     find_in_long_texts,
     find_in_memory,
     find_strays,
-    given_of,
     is_open,
     memory_texts,
     validate_own_metadata,
 )
 from orchestration.upkeep.metadata_quality import MetadataQuality
-from orchestration.validation import given_of_link
+from orchestration.validation import given_of_link, given_of_memory
 from orchestration.writing.passages import LONG
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, graph_fields
@@ -251,7 +250,8 @@ def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
     run.ledger.add(findings)
     if not is_open(row):
         return
-    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given_of(row))
+    given = given_of_memory(row.fields)
+    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given)
     if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
         key = text_quality.content_key(memory_texts(row))
         if key is not None:
