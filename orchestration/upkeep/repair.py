@@ -11,9 +11,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.writing import passage_filling, passages, records
 from orchestration.writing.changes import lower_source
-from schemas.collectives import owner_of
 from schemas.commands import Writer
-from schemas.errors import NotFound
 from schemas.memory import Source, graph_fields
 from schemas.temporal import Instant
 from schemas.upkeep import (
@@ -27,7 +25,6 @@ from schemas.upkeep import (
 )
 from substrate.bitemporal import REPAIR_PREFIX, is_open
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import passages as store
 from substrate.store import reader, rows, upkeep
 
@@ -47,10 +44,7 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
     answer, StoreMisfit when the graph has another schema or other embeddings.
     """
     target = task.command if isinstance(task, ApplyCommand) else task
-    name = graph_name(target.graph_key, target.citizen_id)
-    if not await deps.graphs.for_reading(name):  # a repair creates none
-        raise NotFound(f"nothing was remembered for {owner_of(target.graph_key, target.citizen_id)} yet")
-    graph = deps.graph(name)
+    graph = await deps.existing_graph(target.graph_key, target.citizen_id)
     if isinstance(task, ApplyCommand):
         return await _apply_command(graph, task, deps, now, writer=writer)
     if isinstance(task, ReEmbed):
