@@ -125,13 +125,6 @@ class Sweep:
         )
 
 
-class _SweptBatch(NamedTuple):
-    """The report on a batch, and the internal id after which there may be more memories; None at the end."""
-
-    report: SweepReport
-    last: int | None
-
-
 async def sweep(request: SweepRequest, deps: Deps, progress: Progress = no_progress) -> SweepAnswer:
     """Sweep each requested graph, or one batch of a graph; a graph that does not exist counts as empty.
 
@@ -141,8 +134,8 @@ async def sweep(request: SweepRequest, deps: Deps, progress: Progress = no_progr
         return await _sweep_batch(request, request.limit, deps)
     reports = []
     for key in request.chosen():
-        swept = await _sweep_graph(request, key, Batch(), deps, progress=progress)
-        reports.append(swept.report)
+        report, _ = await _sweep_graph(request, key, Batch(), deps, progress=progress)
+        reports.append(report)
     return SweepAnswer(reports=tuple(reports))
 
 
@@ -160,18 +153,21 @@ async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps) -> SweepAn
 
 async def _sweep_graph(
     request: SweepRequest, key: GraphKey, batch: Batch, deps: Deps, *, progress: Progress = no_progress
-) -> _SweptBatch:
-    """Sweep a batch of a graph. Changes made meanwhile may or may not be seen."""
+) -> tuple[SweepReport, int | None]:
+    """The report, and the internal id after which there may be more memories; None at the end.
+
+    Changes made meanwhile may or may not be seen.
+    """
     begun = time.perf_counter()
     citizen_id = request.citizen_id if key == Level.N1 else None
     graph = deps.graph(graph_name(key, citizen_id))
     run = await open_sweep(key, citizen_id, deps, listed=request.findings_per_kind)
     if run is None:
-        return _SweptBatch(SweepReport(**graph_fields(key), citizen_id=citizen_id), None)
+        return SweepReport(**graph_fields(key), citizen_id=citizen_id), None
     counts = GraphCounts(**(await reader.counts(graph))._asdict())
     last = await _sweep_pages(run, batch, lambda: progress(run.nodes, counts.memories))
     await _find_duplicates(run)
-    return _SweptBatch(run.report(counts, time.perf_counter() - begun), last)
+    return run.report(counts, time.perf_counter() - begun), last
 
 
 async def open_sweep(key: GraphKey, citizen_id: str | None, deps: Deps, *, listed: int) -> Sweep | None:
