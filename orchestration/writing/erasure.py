@@ -175,21 +175,15 @@ async def finish_broken_off(store: ErasedStore) -> int:
     finished = 0
     if await unfinished_erasures.read_notes(connection):
         async with unfinished_erasures.exclusive_lock(store.directory) as is_alone:
-            notes = await _abandoned_notes(store) if is_alone else {}
+            notes = await unfinished_erasures.read_notes(connection) if is_alone else {}
+            if store.directory is None:  # no lock tells of the other processes of a server
+                latest = await connection.now() - PRESUMED_RUNNING_US
+                notes = {name: note for name, note in notes.items() if note.at < latest}
             if notes:
                 await _carry_out(notes, store, late=True)
             finished = len(notes)
     await append_log.rewrite_after_deletions(connection)
     return finished
-
-
-async def _abandoned_notes(store: ErasedStore) -> dict[str, ErasureNote]:
-    """The erasures that no process runs any more: on a server, those older than `PRESUMED_RUNNING_US`."""
-    notes = await unfinished_erasures.read_notes(store.connection)
-    if store.directory is not None:
-        return notes
-    latest = await store.connection.now() - PRESUMED_RUNNING_US
-    return {name: note for name, note in notes.items() if note.at < latest}
 
 
 def _notes_of(targets: Iterable[ErasureTarget], notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
@@ -283,9 +277,7 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote]) -> Co
             delete = partial(unfinished_erasures.delete_graph, graph, notes)
             removed += await erasure.erase_graph(graph, delete)
         else:
-            await erasure.existing_ids(
-                graph, ids
-            )  # a write would make the graph anew; reading raises GraphMissing
+            await erasure.existing_ids(graph, ids)  # raises GraphMissing; a write would make the graph anew
             await stamp_erased(graph, max(note.at for note in notes.values()))
             for episode_id in ids if kind == "episode" else ():
                 removed += await _remove_episode(episode_id, graph)
@@ -356,20 +348,12 @@ async def _remove_memories(ids: Sequence[str], graph: Graph) -> Counter[str]:
     for some in batched(ids, erasure.MEMORIES_AT_ONCE):
         names: set[str] = set()
         for name, text, tags in await made_tags.read_told(graph, some):
-            names |= _tags_of_text(f"{name}. {text or ''}") | _tags_of_labels(orjson.loads(tags or "[]"))
+            for key, phrase in extract_phrases(f"{name}. {text or ''}").items():
+                names |= {f"{made_tags.MADE}{key}", f"#{phrase}"}
+            for tag in orjson.loads(tags or "[]"):
+                names |= {f"{made_tags.MADE}{tag_key(tag)}", f"#{tag.strip()}"}
         await made_tags.forget_made_tags(graph, sorted(names))
     return await erasure.erase_memories(graph, ids)
-
-
-def _tags_of_text(text: str) -> set[str]:
-    """The names of all tags that upkeep can make of a text."""
-    phrases = extract_phrases(text)
-    return {*(f"{made_tags.MADE}{key}" for key in phrases), *(f"#{phrase}" for phrase in phrases.values())}
-
-
-def _tags_of_labels(tags: Sequence[str]) -> set[str]:
-    """The names under which upkeep can give the tags of one memory to others."""
-    return {name for tag in tags for name in (f"{made_tags.MADE}{tag_key(tag)}", f"#{tag.strip()}")}
 
 
 async def _remove_unused(graph: Graph) -> Counter[str]:

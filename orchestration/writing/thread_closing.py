@@ -72,7 +72,9 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
         memories = {memory.id: memory for memory in found if memory.id != solution.row["id"]}
         if not memories:
             continue
-        weights = await _word_weights(text, graph)
+        looked_up = query_words(text)[:MOST_WORDS]
+        counts = await lexicon.look_up(graph, words=looked_up, phrases=(), name_queries=(), past=False)
+        weights = word_weights(counts.records, counts.memories)
         for thread in find_solved(text, list(map(_thread, memories.values())), weights):
             closed += await _close(solution, memories[thread.id], graph, deps, now=now)
     return closed
@@ -160,14 +162,6 @@ async def reopen_retracted(
 def _later_text(solution: Told) -> LaterText:
     row = solution.row
     return LaterText(row["speaker"], row["valid_at"], row.get("embedding"))
-
-
-async def _word_weights(text: str, graph: Graph) -> dict[str, float]:
-    """The inverse document frequency of each stem of the text in the graph."""
-    rows = await lexicon.look_up(
-        graph, words=query_words(text)[:MOST_WORDS], phrases=(), name_queries=(), past=False
-    )
-    return word_weights(rows.records, rows.memories)
 
 
 def _thread(memory: OpenMemory) -> OpenThread:
