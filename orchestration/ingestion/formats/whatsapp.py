@@ -174,17 +174,13 @@ def _reason_to_leave_out(entry: _Entry) -> str | None:
 def _order(reader: Reader, heads: Sequence[re.Match[str]]) -> str:
     """Return the order of the dates of the file. AM and PM with slashes are those of the United States."""
     american = any(head["half"] and head["mark"] == "/" for head in heads)
-    found = order_of(list(map(_numbers, heads)), month_first=american)
+    found = order_of(list(map(Numbers.of, heads)), month_first=american)
     if not found.is_certain:
         first = "month" if american else "day"
         reader.counts[f"dates fit day and month in either order; the {first} was taken to come first"] += len(
             heads
         )
     return found.order
-
-
-def _numbers(head: re.Match[str]) -> Numbers:
-    return Numbers(int(head["a"]), int(head["b"]), int(head["c"]))
 
 
 def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
@@ -194,6 +190,6 @@ def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
     if half:
         hour = hour % 12 + (12 if half.startswith("p") else 0)
     try:
-        return datetime(*_numbers(head).in_order(order), hour, int(head["minute"]), int(head["second"] or 0))  # noqa: DTZ001
+        return datetime(*Numbers.of(head).in_order(order), hour, int(head["minute"]), int(head["second"] or 0))  # noqa: DTZ001
     except ValueError as error:
         reader.fail(f"line {entry.line}", f"its date is no date ({error})")
