@@ -50,9 +50,8 @@ def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFie
     if not isinstance(whole, dict):
         reader.fail("", f"is {type_name(whole)}, not an object")
     memories = [CommandFields(at, _node(reader, entry, at)) for at, entry in _objects(reader, whole, "nodes")]
-    memories += [
-        CommandFields(at, _episode(reader, entry, at)) for at, entry in _objects(reader, whole, "episodes")
-    ]
+    episodes = _objects(reader, whole, "episodes")
+    memories += [CommandFields(at, _episode(reader, entry, at)) for at, entry in episodes]
     ids = {memory.fields["id"] for memory in memories}
     edges = [_edge(reader, entry, place, ids) for place, entry in _objects(reader, whole, "edges")]
     facts = [edge.fact for edge in edges]
