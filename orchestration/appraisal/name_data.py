@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-CODES: Final = ("en", "de")
-"""The languages, the default first."""
+from orchestration.appraisal.languages import CODES
+
 MOST_READ: Final = 2000
 """Only so many characters of a text decide its language."""
 

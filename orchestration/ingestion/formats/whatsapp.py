@@ -101,21 +101,18 @@ def _read(reader: Reader, file: File, title: str | None) -> Iterator[Chat]:
             if reason is not None:
                 reader.left_out[reason] += 1
                 continue
-            said.append(_said(reader, entry, speaker, time=time, number=seen[time, speaker]))
+            who = blake2b(speaker.encode(), digest_size=4).hexdigest()
+            said.append(
+                Said(
+                    id=f"{time:%Y%m%dT%H%M%S}-{who}-{seen[time, speaker]}",  # an edited message keeps it
+                    speaker=reader.name(speaker, f"line {entry.line}, name"),
+                    text=reader.text(entry.text, f"line {entry.line}"),
+                    time=reader.local(time),
+                )
+            )
     people = sorted({one.speaker for one in said})
     name = title or ", ".join(people[:5])
     yield Chat(name, name, said)
-
-
-def _said(reader: Reader, entry: _Entry, speaker: str, *, time: datetime, number: int) -> Said:
-    """Return the message. Its id is made of time, speaker and number, so that an edited one keeps it."""
-    who = blake2b(speaker.encode(), digest_size=4).hexdigest()
-    return Said(
-        id=f"{time:%Y%m%dT%H%M%S}-{who}-{number}",
-        speaker=reader.name(speaker, f"line {entry.line}, name"),
-        text=reader.text(entry.text, f"line {entry.line}"),
-        time=reader.local(time),
-    )
 
 
 def _entries(reader: Reader, file: File) -> Iterator[_Entry]:
