@@ -12,9 +12,8 @@ from rich.text import Text
 
 from api.cli import support
 from api.cli.ingest import AsHappened, How, take_in
-from orchestration.ingestion.file_readers import read_once
+from orchestration.ingestion.file_readers import FilesToRead, read_once
 from orchestration.ingestion.formats.files import size_of
-from orchestration.ingestion.reading_process import FilesToRead
 from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest

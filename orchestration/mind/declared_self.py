@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.name_data import CODES, language_of, name_data
+from orchestration.appraisal.languages import CODES
+from orchestration.appraisal.name_data import language_of, name_data
 from orchestration.appraisal.self_statements import read_relations, read_statements
 from orchestration.mind.identity_changes import summarise
 from orchestration.question.reading import ASKING, ROLES

@@ -16,8 +16,7 @@ from typing import Any, Final
 import pytest
 
 from orchestration.ingestion import file_readers
-from orchestration.ingestion.file_readers import FileReaders
-from orchestration.ingestion.reading_process import FilesToRead
+from orchestration.ingestion.file_readers import FileReaders, FilesToRead
 from schemas.errors import InvalidRequest, Unavailable
 from tests.acceptance.conftest import ADMIN_KEY
 from tests.attack.limited_service import Served, serving
@@ -27,7 +26,7 @@ from tests.waiting import wait_until, wait_until_async
 SLOW: Final = pdf(b"BT /F 9 Tf " + b"(x)Tj " * 20_000 + b"ET", pages=5000)
 """A file within the bounds of its structure, which takes all the processor time that it may have."""
 BOUNDED: Final = """
-from orchestration.ingestion import reading_process as process
+from orchestration.ingestion import file_readers as process
 process.Bounds.of = staticmethod(lambda size: process.Bounds({memory}, {seconds}, 1 << 20))
 process.main()
 """
@@ -48,7 +47,7 @@ def reading(parent: int) -> set[int]:
     found = set()
     for task in Path(f"/proc/{parent}/task").iterdir():
         for child in (task / "children").read_text().split():
-            if b"reading_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+            if b"file_readers" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.add(int(child))
     return found
 
