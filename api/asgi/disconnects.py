@@ -31,15 +31,10 @@ class DisconnectMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and is_question(scope):
+        if scope["type"] == "http" and (scope["method"] in BODILESS_METHODS or scope["path"] in QUESTION_PATHS):
             await _CancellableRequest(receive, send).run(self.app, scope)
         else:
             await self.app(scope, receive, send)
-
-
-def is_question(scope: Scope) -> bool:
-    """True when the request only reads."""
-    return scope["method"] in BODILESS_METHODS or scope["path"] in QUESTION_PATHS
 
 
 class _CancellableRequest:
@@ -62,7 +57,7 @@ class _CancellableRequest:
             name for name, _ in scope["headers"]
         ):
             self._first = await self._receive()  # at once: without a length there is no body to wait for
-        self._work = asyncio.create_task(_call(app, scope, self._receive_message, self._send_message))
+        self._work = asyncio.ensure_future(app(scope, self._receive_message, self._send_message))
         if self._first is not None:
             self._watch_after(self._first)
         try:
@@ -129,7 +124,3 @@ async def unless_caller_leaves[Answer](request: Request, work: Coroutine[Any, An
         leaving.cancel()
     request.scope["state"]["left"] = True
     raise HTTPException(CLIENT_CLOSED_REQUEST, "the caller has left")
-
-
-async def _call(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    await app(scope, receive, send)

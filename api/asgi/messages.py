@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
@@ -18,8 +18,6 @@ PUBLIC_PREFIXES: Final = ("/static/", "/docs/")
 
 ANY_ORIGIN: Final = "*"
 _USUAL_PORTS: Final = {"http": ":80", "https": ":443"}
-_CUSTOMER_BITS: Final = 64
-"""A provider gives each customer at least a /64 network of IPv6; the customer chooses the other bits."""
 
 
 class ResponseHeaders:
@@ -39,15 +37,15 @@ class ResponseHeaders:
         await self._send(message)
 
 
-def without_body(receive: Receive) -> Receive:
-    """A `receive` for public routes that gives an empty body, so that nobody without a key can fill our memory."""
-    messages: Iterator[Message] = iter([{"type": "http.request", "body": b"", "more_body": False}])
+def replay(body: Message, receive: Receive) -> Receive:
+    """A `receive` that returns the body first, then the later messages."""
+    messages = iter([body])
 
-    async def receive_empty() -> Message:
+    async def receive_next() -> Message:
         message = next(messages, None)
         return await receive() if message is None else message
 
-    return receive_empty
+    return receive_next
 
 
 def is_loopback(host: str) -> bool:
@@ -95,7 +93,10 @@ def client_address(scope: Scope) -> str | None:
 
 
 def rate_limit_address(address: str | None) -> str:
-    """The address that rate limits count: an IPv4 address, or the /64 network of an IPv6 address."""
+    """The address that rate limits count: an IPv4 address, or the /64 network of an IPv6 address.
+
+    A provider gives each customer at least a /64; the customer chooses the other bits.
+    """
     try:
         parsed = ip_address(address or "")
     except ValueError:
@@ -104,4 +105,4 @@ def rate_limit_address(address: str | None) -> str:
         return str(parsed)
     if parsed.ipv4_mapped is not None:
         return str(parsed.ipv4_mapped)
-    return str(ip_network((int(parsed), _CUSTOMER_BITS), strict=False))
+    return str(ip_network((int(parsed), 64), strict=False))

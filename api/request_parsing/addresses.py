@@ -32,11 +32,6 @@ type Row = Sequence[Any]
 MemoryId = Annotated[Identifier, Path(description="Percent-encode special characters; `/` may stay.")]
 
 
-LinkIdInPath = Annotated[
-    LinkId, Path(description="Its own id, or `source|TYPE|target`; percent-encode special characters.")
-]
-
-
 class CitizenRequest(OfCollective):
     """Whose memory: the citizen, required for N1; in N2 a collective beside the default one."""
 
@@ -75,7 +70,12 @@ async def _memory_address(level: Level, memory_id: MemoryId) -> MemoryAddress:
     return MemoryAddress(level, memory_id)
 
 
-async def _link_address(level: Level, link_id: LinkIdInPath) -> LinkAddress:
+async def _link_address(
+    level: Level,
+    link_id: Annotated[
+        LinkId, Path(description="Its own id, or `source|TYPE|target`; percent-encode special characters.")
+    ],
+) -> LinkAddress:
     return LinkAddress(level, link_id)
 
 

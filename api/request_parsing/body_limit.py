@@ -10,6 +10,7 @@ from typing import Final
 from fastapi import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.asgi.messages import replay
 from api.problems import error_response, http_error_response, invalid_request
 from api.request_parsing.json_shape import measure_shape, shape_bound
 from schemas.base import DEEPEST
@@ -21,7 +22,6 @@ MAX_VALUES: Final = 500_000
 MAX_DEPTH: Final = DEEPEST + 8
 """The most nested lists and maps: `DEEPEST` of a stored value, 8 of the command, list and MCP call around it."""
 MAX_SECONDS: Final = 30.0
-_MAX_LENGTH_DIGITS: Final = 20
 LARGE_BODY_BYTES: Final = 64 << 10
 """From this size on, a body is processed off the event loop. A smaller one takes about a millisecond."""
 
@@ -57,7 +57,7 @@ async def read_body(scope: Scope, receive: Receive, seconds: float = MAX_SECONDS
     try:
         async with asyncio.timeout(seconds):
             given = dict(scope["headers"]).get(b"content-length", b"0")
-            announced = int(given[:_MAX_LENGTH_DIGITS]) if given.isdigit() else 0
+            announced = int(given[:20]) if given.isdigit() else 0
             body = None if announced > MAX_BODY_BYTES else await _whole_body(receive)
     except TimeoutError:
         slow = f"a body has {seconds:.0f} s to arrive; send it in parts"
@@ -68,18 +68,7 @@ async def read_body(scope: Scope, receive: Receive, seconds: float = MAX_SECONDS
     content = body.get("body", b"")
     scope.setdefault("state", {})["body_bytes"] = len(content)
     refusal = await run_off_loop(len(content), _refuse_shape, content, str(scope["path"]))
-    return refusal or _replay(body, receive)
-
-
-def _replay(body: Message, receive: Receive) -> Receive:
-    """A `receive` that returns the body first, then the later messages."""
-    messages = iter([body])
-
-    async def replay() -> Message:
-        message = next(messages, None)
-        return await receive() if message is None else message
-
-    return replay
+    return refusal or replay(body, receive)
 
 
 def _refuse_shape(body: bytes, path: str) -> Response | None:

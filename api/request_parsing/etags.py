@@ -27,7 +27,6 @@ IfMatch = Annotated[str | None, Header(description="The tag that you read: 412 i
 NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
     304: {"description": "Unchanged: `If-None-Match` has its tag"}
 }
-REREAD: Final = "Read it again, then decide."
 _TAG: Final = re.compile(r'"(\d{1,15})-([0-9a-f]{8})-[0-9a-f]{16}"')
 
 
@@ -39,7 +38,9 @@ def etag_response(
     owner = _owner_digest(memory.graph_key, citizen_id, memory.node_id)
     tag = f'"{memory.version}-{owner}-{blake2b(body, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if if_none_match is not None and _matches_any(tag, if_none_match):
+    # Weak comparison, as RFC 9110 requires for `If-None-Match`.
+    known = [part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")]
+    if tag in known or "*" in known:
         return Response(status_code=304, headers=headers)
     [shown] = decay.show([memory])
     return Response(shown.model_dump_json(), headers=headers, media_type="application/json")
@@ -58,7 +59,7 @@ def expect_version(raw: Any, if_match: str | None) -> Any:
     collective = raw.get("collective")
     graph = raw.get("level", Level.N1) if collective is None else f"{Level.N2}:{collective}"
     if tag is None or tag[2] != _owner_digest(graph, raw.get("citizen_id"), raw.get("id")):
-        raise PreconditionFailed("If-Match names no tag of this memory", remedy=REREAD)
+        raise PreconditionFailed("If-Match names no tag of this memory", remedy="Read it again, then decide.")
     return {**raw, "expected_version": int(tag[1])}
 
 
@@ -72,9 +73,3 @@ def _owner_digest(graph: object, citizen_id: object, memory_id: object) -> str:
     """A digest of the memory's address. On shared levels it is the same for every citizen who reads."""
     names = (graph, citizen_id if graph == Level.N1 else None, memory_id)
     return blake2b("\x00".join(str(name) for name in names).encode(), digest_size=4).hexdigest()
-
-
-def _matches_any(tag: str, if_none_match: str) -> bool:
-    """Weak comparison, as RFC 9110 requires for `If-None-Match`."""
-    tags = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
-    return tag in tags or "*" in tags

@@ -108,14 +108,10 @@ ListWrite = Annotated[WriteContext, Depends(_list_write_context)]
 """For routes that take lists."""
 
 
-def _unparsed(raw: Any) -> Any:
-    return raw
-
-
 def one_or_many(kind: Any) -> PlainValidator:
     """Marks a body as one command or a list of them: documented by its type, parsed later, each on its own."""
     many = Annotated[list[kind], Field(min_length=1, max_length=MAX_COMMANDS)]
-    return PlainValidator(_unparsed, json_schema_input_type=kind | many)
+    return PlainValidator(lambda raw: raw, json_schema_input_type=kind | many)
 
 
 async def write_one_or_many(raw: Any, kind: type[Command] | None, writing: WriteContext) -> Response:
@@ -128,7 +124,19 @@ async def write_one_or_many(raw: Any, kind: type[Command] | None, writing: Write
         _refuse_wrapped_list(raw)
         receipt = await write_one(raw, command_type(raw) if kind is None else kind, writing)
         return _json_response(receipt, 201, {"Location": _address(receipt, raw)})
-    return _json_response(await _write_many(raw, kind, writing), 200)
+    if not 1 <= len(raw) <= MAX_COMMANDS:
+        raise invalid_request([f"a list has 1 to {MAX_COMMANDS} elements, this one has {len(raw)}"])
+    if writing.if_match is not None and writing.if_match.strip() != "*":
+        raise invalid_request(
+            ["If-Match is the tag of one memory: in a list, name expected_version in each command"]
+        )
+    key = writing.key
+    keyed = raw if key is None else [with_command_id(item, f"{key}:{index}") for index, item in enumerate(raw)]
+    parsed = await run_off_loop(writing.size, parse_commands, keyed, kind)
+    receipts = await _apply_all([_authorize_or_refuse(item, writing) for item in parsed], writing)
+    stored = sum(receipt.status == "stored" for receipt in receipts)
+    answer = ReceiptList(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
+    return _json_response(answer, 200)
 
 
 _LISTS: Final = ("commands", "memories", "links")
@@ -163,21 +171,6 @@ async def write_one(raw: Any, kind: type[Command], writing: WriteContext) -> Wri
     return receipt
 
 
-async def _write_many(raw: list[Any], kind: type[Command] | None, writing: WriteContext) -> ReceiptList:
-    if not 1 <= len(raw) <= MAX_COMMANDS:
-        raise invalid_request([f"a list has 1 to {MAX_COMMANDS} elements, this one has {len(raw)}"])
-    if writing.if_match is not None and writing.if_match.strip() != "*":
-        raise invalid_request(
-            ["If-Match is the tag of one memory: in a list, name expected_version in each command"]
-        )
-    key = writing.key
-    keyed = raw if key is None else [with_command_id(item, f"{key}:{index}") for index, item in enumerate(raw)]
-    parsed = await run_off_loop(writing.size, parse_commands, keyed, kind)
-    receipts = await _apply_all([_authorize_or_refuse(item, writing) for item in parsed], writing)
-    stored = sum(receipt.status == "stored" for receipt in receipts)
-    return ReceiptList(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
-
-
 def _authorize[C: Command](command: C, writing: WriteContext) -> C:
     """The command, signed by the caller. Raises NotFound or Forbidden when the caller may not send it."""
     if writing.caller is None:
@@ -199,21 +192,18 @@ def _authorize_or_refuse(parsed: Command | WriteReceipt, writing: WriteContext) 
 
 async def _apply_all(parsed: Sequence[Command | WriteReceipt], writing: WriteContext) -> list[WriteReceipt]:
     """Apply the commands, and return all receipts in order, including those of commands already refused."""
-    receipts = await _apply_parsed(parsed, writing)
+    commands = [item for item in parsed if isinstance(item, Command)]
+    if not writing.atomic:
+        written = iter(await insertion.apply(commands, writing.runtime.deps, writing.now))
+        receipts = [next(written) if isinstance(item, Command) else item for item in parsed]
+    elif len(commands) < len(parsed):
+        receipts = [item if isinstance(item, WriteReceipt) else atomic.withheld_receipt(item) for item in parsed]
+    else:
+        receipts = await insertion.apply_atomically(commands, writing.runtime.deps, writing.now)
     metrics.record_receipts(receipts)
     if writing.caller is not None:
         writing.caller.commands += [receipt.command_id for receipt in receipts if receipt.status == "stored"]
     return receipts
-
-
-async def _apply_parsed(parsed: Sequence[Command | WriteReceipt], writing: WriteContext) -> list[WriteReceipt]:
-    commands = [item for item in parsed if isinstance(item, Command)]
-    if writing.atomic:
-        if len(commands) < len(parsed):
-            return [item if isinstance(item, WriteReceipt) else atomic.withheld_receipt(item) for item in parsed]
-        return await insertion.apply_atomically(commands, writing.runtime.deps, writing.now)
-    written = iter(await insertion.apply(commands, writing.runtime.deps, writing.now))
-    return [next(written) if isinstance(item, Command) else item for item in parsed]
 
 
 def _address(receipt: WriteReceipt, raw: Mapping[str, Any]) -> str:

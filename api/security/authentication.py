@@ -158,7 +158,9 @@ class Keyring:
     async def _check_key(self, token: str, key_id: str, at: Instant) -> Principal:
         record = await self._record(key_id)
         stored_hash = "" if record is None else record.hash
-        if not hmac.compare_digest(_digest(token), stored_hash) or record is None or not _is_valid(record, at):
+        if not hmac.compare_digest(_digest(token), stored_hash) or record is None or record.revoked_at is not None:
+            raise invalid_key()
+        if record.expires_at is not None and record.expires_at <= to_datetime(at):
             raise invalid_key()
         self._note_use(key_id, at)
         return Principal(key_id, grants(record.scopes), record.highest_source)
@@ -225,11 +227,6 @@ def challenge_headers(error: SubstrateError, headers: Mapping[bytes, bytes]) -> 
         return {}
     sent = b"authorization" in headers or b"x-api-key" in headers
     return {"WWW-Authenticate": 'Bearer realm="substrate"' + (', error="invalid_token"' if sent else "")}
-
-
-def _is_valid(record: KeyRecord, at: Instant) -> bool:
-    expired = record.expires_at is not None and record.expires_at <= to_datetime(at)
-    return record.revoked_at is None and not expired
 
 
 def _digest(key: str) -> str:

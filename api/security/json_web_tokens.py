@@ -18,8 +18,6 @@ from schemas.settings import AuthSettings
 
 ALGORITHMS: Final = ["RS256", "ES256"]
 """Neither `none` nor HS256: with HS256 the public key would be the secret."""
-REQUIRED_CLAIMS: Final = ["exp", "iss", "aud", "sub"]
-LEEWAY_SECONDS: Final = 10
 MAX_TOKEN_LENGTH: Final = 8192
 
 _SCOPE: Final[TypeAdapter[str]] = TypeAdapter(Scope)
@@ -58,8 +56,8 @@ class JsonWebTokens:
             algorithms=ALGORITHMS,
             audience=self._audience,
             issuer=self._issuer,
-            leeway=LEEWAY_SECONDS,
-            options={"require": REQUIRED_CLAIMS},
+            leeway=10,
+            options={"require": ["exp", "iss", "aud", "sub"]},
         )
         subject = re.sub(r"[^\w.@:-]", "_", str(claims["sub"]))[:100]
         granted = grants(scopes_in(claims))

@@ -24,7 +24,7 @@ from api.asgi.messages import (
     is_loopback,
     is_public,
     rate_limit_address,
-    without_body,
+    replay,
 )
 from api.problems import error_response, http_error_response
 from api.runtime.idle_upkeep import Traffic
@@ -87,8 +87,9 @@ class SecurityMiddleware:
         try:
             with metrics.in_flight(), _counted(scope):
                 refusal = await self._refusal(scope, headers, response)
-                body = without_body(receive) if is_public(scope["path"]) else receive
-                await (refusal or self.app)(scope, body, response)
+                if is_public(scope["path"]):  # so that nobody without a key can fill our memory
+                    receive = replay({"type": "http.request", "body": b"", "more_body": False}, receive)
+                await (refusal or self.app)(scope, receive, response)
         finally:
             seconds = time.perf_counter() - started
             status = CLIENT_CLOSED_REQUEST if scope["state"].get("left") else response.status
@@ -102,7 +103,7 @@ class SecurityMiddleware:
         self, scope: Scope, headers: dict[bytes, bytes], response: ResponseHeaders
     ) -> Response | None:
         """The response that refuses the request; None when it may pass. Then the state has its caller."""
-        if is_target_too_long(scope):
+        if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > MAX_TARGET_BYTES:
             detail = f"an address has at most {MAX_TARGET_BYTES:,} bytes; send long values in a body"
             return http_error_response(414, scope["path"], detail)
         try:
@@ -213,11 +214,6 @@ def check_duplicate_headers(headers: Iterable[tuple[bytes, bytes]]) -> None:
         raise Incorrect("a request has one key", remedy="Send Authorization or X-API-Key, once.")
     if sum(name in _LENGTH_HEADERS for name in names) > 1:
         raise Incorrect("a body has one length", remedy="Send Content-Length or Transfer-Encoding, once.")
-
-
-def is_target_too_long(scope: Scope) -> bool:
-    """True when path and query together have more than `MAX_TARGET_BYTES` bytes."""
-    return len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > MAX_TARGET_BYTES
 
 
 def has_key_header(headers: Iterable[bytes]) -> bool:

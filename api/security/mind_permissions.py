@@ -15,6 +15,7 @@ from api.security.permissions import (
     citizen_may,
     named_graph,
     narrow_levels,
+    path_check_anywhere,
 )
 from orchestration.mind.stream_note import citizen_of
 from orchestration.writing.changes import lower_source, outweighs
@@ -67,11 +68,7 @@ IMAGINATION: Final = citizen_may("read")._replace(
     check=_narrows("request", writes="keep"),
 )
 
-COLLECTIVES: Final = Permission(
-    "any key; it sees only the collectives that it may read", lambda _caller, arguments: arguments
-)
-
-
+COLLECTIVES: Final = Permission("any key; it sees only the collectives that it may read")
 COLLECTIVE_READING: Final = Permission.of_path(
     "collective:ID:read",
     lambda caller, path: caller.require(graph_key(Level.N2, path["collective"]), None, "read"),
@@ -90,7 +87,8 @@ RULES: Final = citizen_may("read")._replace(
 
 def may_override(caller: Caller, citizen_id: str) -> bool:
     """Whether the caller may write the citizen's memory as the citizen: less lifts no block and sets no state."""
-    return caller.may_write(citizen_id) and not outweighs(Source.CITIZEN, caller.principal.highest_source)
+    may_write = "write" in caller.grants.citizen_actions(citizen_id)
+    return may_write and not outweighs(Source.CITIZEN, caller.principal.highest_source)
 
 
 RULES_LIST: Final = citizen_may("read")._replace(
@@ -124,12 +122,12 @@ def _check_contested(caller: Caller, arguments: Arguments) -> Arguments:
 SHARE: Final = Permission(
     "citizen:ID:write, read where it stands, LEVEL:write where it goes",
     _check_share,
-    lambda caller, _path: caller.require_anywhere("write", shared=False),
+    path_check_anywhere("write", shared=False),
 )
 CONTEST: Final = Permission(
     "citizen:ID:write; LEVEL:read and :write, or of the collective",
     _check_contest,
-    lambda caller, _path: caller.require_anywhere("write", shared=False),
+    path_check_anywhere("write", shared=False),
 )
 CONTESTED: Final = Permission("LEVEL:read", _check_contested)
 

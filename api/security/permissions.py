@@ -54,7 +54,11 @@ class Caller:
         """Raises NotFound for a citizen or a collective out of reach, Forbidden for an action that no scope
         allows, InvalidRequest for N1 without a citizen."""
         if citizen_id is not None:
-            self.require_reach(citizen_id)
+            self.citizens.add(citizen_id)
+            self.graphs.add(graph_name(Level.N1, citizen_id))
+            note_citizen(citizen_id)
+            if not self.grants.citizen_actions(citizen_id):
+                raise NotFound(f"nothing was remembered for {citizen_id} yet")
         if graph != Level.N1:
             actions, collective = self.grants.level_actions(graph), collective_of(graph)
             if collective is not None and not actions:
@@ -65,14 +69,6 @@ class Caller:
             raise InvalidRequest("citizen_id: level N1 is personal: name its citizen_id")
         else:
             _require_scope(action in self.grants.citizen_actions(citizen_id), f"citizen:{citizen_id}:{action}")
-
-    def require_reach(self, citizen_id: str) -> None:
-        """Raises NotFound when no scope of the caller names the citizen."""
-        self.citizens.add(citizen_id)
-        self.graphs.add(graph_name(Level.N1, citizen_id))
-        note_citizen(citizen_id)
-        if not self.grants.citizen_actions(citizen_id):
-            raise NotFound(f"nothing was remembered for {citizen_id} yet")
 
     def require_anywhere(self, action: Action, *, shared: bool = True) -> None:
         """Raises Forbidden when no scope allows the action on any citizen, nor with `shared` on a shared level."""
@@ -118,10 +114,6 @@ class Caller:
         """True when a scope of the caller allows to read the citizen's memory."""
         return "read" in self.grants.citizen_actions(citizen_id)
 
-    def may_write(self, citizen_id: str) -> bool:
-        """True when a scope of the caller allows to write the citizen's memory."""
-        return "write" in self.grants.citizen_actions(citizen_id)
-
     def require_upkeep(self) -> None:
         """Raises Forbidden unless the caller has the scope `upkeep`, or is an administrator."""
         _require_scope(self.grants.upkeep or self.grants.admin, "upkeep")
@@ -162,10 +154,6 @@ type PathValues = Mapping[str, Any]
 type PathCheck = Callable[[Caller, PathValues], None]
 
 
-def _allow_path(_caller: Caller, _path: PathValues) -> None:
-    pass
-
-
 type Check = Callable[[Caller, Arguments], Arguments]
 
 
@@ -176,8 +164,8 @@ class Permission(NamedTuple):
     """
 
     description: str
-    check: Check
-    check_path: PathCheck = _allow_path
+    check: Check = lambda _caller, arguments: arguments
+    check_path: PathCheck = lambda _caller, _path: None
 
     @classmethod
     def of_path(cls, description: str, check_path: PathCheck) -> Permission:
@@ -238,16 +226,10 @@ def path_check_anywhere(action: Action, *, shared: bool = True) -> PathCheck:
     return check
 
 
-def _allow(_caller: Caller, arguments: Arguments) -> Arguments:
-    return arguments
-
-
-PUBLIC: Final = Permission("nothing", _allow)
+PUBLIC: Final = Permission("nothing")
 """For routes that need no key."""
-ANY_KEY: Final = Permission("any key", _allow)
-CITIZENS: Final = Permission("any key; it sees only the citizens that it may read", _allow)
-
-
+ANY_KEY: Final = Permission("any key")
+CITIZENS: Final = Permission("any key; it sees only the citizens that it may read")
 ADMIN: Final = Permission.of_path("admin", lambda caller, _path: caller.require_admin())
 
 
@@ -339,12 +321,10 @@ def _check_receipt(caller: Caller, arguments: Arguments) -> Arguments:
 RECEIPT: Final = Permission("citizen:ID:read or LEVEL:read", _check_receipt)
 
 
-_QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval, Resonate, TagWalk, Look)
-
-
 def _check_question(caller: Caller, arguments: Arguments) -> Arguments:
     """Leave out levels that the question did not name and the caller may not read, and add a note that says so."""
-    name, question = next((name, value) for name, value in arguments.items() if isinstance(value, _QUESTIONS))
+    questions = (RetrievalIntention, StateBasedRetrieval, Resonate, TagWalk, Look)
+    name, question = next((name, value) for name, value in arguments.items() if isinstance(value, questions))
     caller.require(Level.N1, question.citizen_id, "read")
     if isinstance(question, StreamRequest) and question.apply_feedback:
         caller.require(Level.N1, question.citizen_id, "write")

@@ -56,7 +56,8 @@ class SigningKeys:
         """
         self.start_refresh()
         key = self._trusted(kid)
-        if key is None and self._may_fetch():
+        may_fetch = self._fetch is not None or self._clock() - self._fetched_at >= RETRY_SECONDS
+        if key is None and may_fetch:
             await asyncio.wait([self._current_fetch()])
             key = self._trusted(kid)
         if key is None and not self._answers:
@@ -75,9 +76,6 @@ class SigningKeys:
         if self._answered_at is None or self._clock() - self._answered_at > TRUSTED_SECONDS:
             return None
         return self._keys.get(kid)
-
-    def _may_fetch(self) -> bool:
-        return self._fetch is not None or self._clock() - self._fetched_at >= RETRY_SECONDS
 
     def _current_fetch(self) -> asyncio.Task[None]:
         """The fetch that is under way; started now if there is none."""

@@ -159,7 +159,5 @@ RUNS: Final = Permission("citizen:ID:read; upkeep for all graphs that the key ma
 RUN: Final = Permission(
     "citizen:ID:write; upkeep for all graphs that the key may write; also :erase to erase", _in_graphs("write")
 )
-RUN_BY_ID: Final = Permission(
-    "citizen:ID:read or LEVEL:read, and to take it back :write", lambda _caller, arguments: arguments
-)
+RUN_BY_ID: Final = Permission("citizen:ID:read or LEVEL:read, and to take it back :write")
 """For routes that name a run alone, which look at `may_reach` when they know whose it is."""
