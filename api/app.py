@@ -21,7 +21,6 @@ from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
 from api.pages import REFERENCE
 from api.routes import (
     appetite,
-    association,
     citizens,
     collectives,
     commands,
@@ -33,7 +32,6 @@ from api.routes import (
     keys,
     links,
     memories,
-    metrics,
     offers,
     quarantine,
     receipts,
@@ -167,10 +165,10 @@ def create_app(
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
     for routes in (
-        retrieval, resonance, association, sharing, memories, links, commands, receipts, episodes, files,
+        retrieval, resonance, sharing, memories, links, commands, receipts, episodes, files,
         citizens, appetite, collectives, contexts, imagination, streams, rules, situation,
         revaluations, upkeep, upkeep_runs, offers, quarantine, retention,
-        validation, keys, health, metrics,
+        validation, keys, health,
     ):  # fmt: skip
         app.include_router(routes.router)
     REFERENCE.install(app)

@@ -1,4 +1,4 @@
-"""Resonance: find the memories that resonate with a wave signal, or have the shape of another; perspectives."""
+"""Find memories that resonate with a wave signal or have the shape of another; perspectives; tags and words."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from fastapi import APIRouter, Response
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import QUESTION, requires
+from orchestration.association.ask import associate
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.perspectives import look
+from schemas.association import Associations, TagWalk
+from schemas.base import json_bytes
 from schemas.mind.perspectives import Look, Perspectives
 from schemas.wave_signal import Resonances, Resonate
 
@@ -32,3 +35,11 @@ async def perspectives(asked: Look, runtime: OpenRuntime, now: Now) -> Response:
     """One question looked at by meaning, by shape and by feeling; no memory stands in two of them (004)."""
     looked = await look(asked, runtime.deps, now)
     return Response(looked.model_dump_json(), media_type="application/json")
+
+
+@router.post("/associate", response_model=Associations, operation_id="walk_tags")
+@requires(QUESTION)
+async def walk(request: TagWalk, runtime: OpenRuntime, now: Now) -> Response:
+    """Memories that match the words of a question, and others that tags and links lead to; no vectors (001)."""
+    associations = await associate(request, runtime.deps, now)
+    return Response(json_bytes(associations), media_type="application/json")
