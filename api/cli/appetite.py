@@ -11,16 +11,14 @@ from rich.text import Text
 
 from api.cli import formatting, options, stream_text, support
 from orchestration.intending import intend
-from schemas.mind.appetite import Decision, IntendRequest
+from schemas.mind.appetite import IntendRequest
 from schemas.responses import Intended
 
 OPTIONS: Final = {
-    "query_levels": "--level",
-    "collectives": "--collective",
-    "time_zone": "--time-zone",
+    **options.QUESTION,
+    **options.named("time_zone", "max_tokens"),
     "run": "--intend",
     "apply_feedback": "--feedback",
-    "max_tokens": "--max-tokens",
 }
 BAR: Final = 20
 """Characters of a full bar."""
@@ -78,17 +76,14 @@ def _show(answer: Intended, console: Console, *, most: int | None) -> None:
     console.print(Text(f"dominant emotions: {feelings}; reality pressure: {pressure}", "bright_black"))
     for note in answer.appetite.notes:
         console.print(Text(formatting.to_line(note), "yellow"), soft_wrap=True)
-    _show_decision(answer.decision, console)
-    if answer.stream is not None:
-        console.print()
-        asked = answer.decision.intention
-        question = asked.query_text if asked is not None else str(answer.decision.reading)
-        scope = "as intended by its appetite"
-        stream_text.show_within(most, answer.stream, console, question=formatting.to_line(question), scope=scope)
-
-
-def _show_decision(decision: Decision, console: Console) -> None:
-    console.print(Text(f"→ {decision.kind}: ", "bold").append(formatting.to_line(decision.why), "not bold"),
-                  soft_wrap=True)  # fmt: skip
+    decision = answer.decision
+    console.print(
+        Text(f"→ {decision.kind}: ", "bold").append(formatting.to_line(decision.why), "not bold"), soft_wrap=True
+    )
     if decision.intention is not None:
         console.print(Text(f"  {formatting.to_line(decision.intention.query_text)}"), soft_wrap=True)
+    if answer.stream is not None:
+        console.print()
+        question = decision.intention.query_text if decision.intention is not None else str(decision.reading)
+        scope = "as intended by its appetite"
+        stream_text.show_within(most, answer.stream, console, question=formatting.to_line(question), scope=scope)

@@ -16,19 +16,14 @@ from schemas.temporal import TemporalMode
 
 OPTIONS: Final = {
     **options.QUESTION,
+    **options.named(
+        "time_zone", "min_energy", "min_confidence", "rerank", "prefer", "conversation", "message_id", "max_tokens"
+    ),
     "temporal_mode": "--mode",
     "time_range_start": "--since",
     "time_range_end": "--until",
-    "time_zone": "--time-zone",
-    "min_energy": "--min-energy",
-    "min_confidence": "--min-confidence",
     "required_emotions": "--emotion",
     "emotions_match": "--any-emotion",
-    "rerank": "--rerank",
-    "prefer": "--prefer",
-    "conversation": "--conversation",
-    "message_id": "--message-id",
-    "max_tokens": "--max-tokens",
     "parts": "--part",
 }
 """The option that sets each field of an intention, for error texts."""
@@ -107,7 +102,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "required_emotions": emotion or None,
         "emotions_match": "any" if any_emotion else None,
         "filters": options.parse_filters(filter_),
-        "plurality": options.default_plurality(plural),
+        "plurality": {} if plural else None,
         "rerank": rerank,
         "prefer": prefer,
         "conversation": conversation,

@@ -45,7 +45,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "query_levels": options.upper(level),
         "collectives": collective,
         "filters": options.parse_filters(filter_),
-        "plurality": options.default_plurality(plural),
+        "plurality": {} if plural else None,
     }
     request = support.validate(TagWalk, support.drop_unset(fields), OPTIONS)
     support.print_answer(support.answer_question(ctx, request, walk), show, as_json=as_json)

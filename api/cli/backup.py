@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -23,12 +23,6 @@ from substrate.backup import files
 from substrate.engine.repair import LogCut
 from substrate.store.revoked_keys import read_former_keys
 from substrate.text import count_of
-
-ONE_OF_TWO: Final = "--revoke-keys revokes those keys too: leave --former out."
-
-WAYS: Final = "Choose one of --cut, --accept and --from DIRECTORY."
-EXIT_DAMAGED: Final = 1
-
 
 app = typer.Typer(add_completion=False)
 
@@ -82,7 +76,10 @@ def restore_store(
     """Restore a backup into the data directory, which must be empty. A damaged backup changes nothing."""
     settings = support.read_settings(ctx)
     if former is not None and revoke_keys:
-        raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
+        raise InvalidRequest(
+            "--former and --revoke-keys exclude each other",
+            remedy="--revoke-keys revokes those keys too: leave --former out.",
+        )
     known = None if former is None else read_former_keys(former.expanduser().absolute())
     restored = support.run(
         restore_backup(source.expanduser().absolute(), settings, ALL_KEYS if revoke_keys else known)
@@ -129,7 +126,10 @@ def recover(
     """
     settings = support.read_settings(ctx)
     if cut + accept + (source is not None) > 1:
-        raise InvalidRequest("--cut, --accept and --from exclude each other", remedy=WAYS)
+        raise InvalidRequest(
+            "--cut, --accept and --from exclude each other",
+            remedy="Choose one of --cut, --accept and --from DIRECTORY.",
+        )
     console = support.output()
     if source is not None:
         aside, restored = support.run(recovery.replace_with_backup(source.expanduser().absolute(), settings))
@@ -169,7 +169,7 @@ def _show_damage(settings: Settings, console: Console) -> None:
         lines.append(f"substrate recover --from {path}   goes back to {when}")
     for line in lines or ["Nothing here can recover it: restore a backup that you have elsewhere."]:
         console.print(Text(line), soft_wrap=True)
-    raise typer.Exit(EXIT_DAMAGED)
+    raise typer.Exit(1)
 
 
 def _describe_cut(cut: LogCut) -> str:

@@ -15,21 +15,14 @@ from schemas.mind.contexts import AgentLog, AgentLogQuery, ContextReceipt, Write
 from schemas.paging import MOST
 
 OPTIONS: Final = {
+    **options.named(
+        "id", "action", "emotion", "intensity", "result", "rule", "goal", "certainty", "outcome_of", "valid_at"
+    ),
     "description": "TEXT",
     "citizen_id": "--citizen",
-    "id": "--id",
-    "action": "--action",
     "nodes": "--node",
     "edges": "--edge",
-    "emotion": "--emotion",
-    "intensity": "--intensity",
-    "result": "--result",
-    "rule": "--rule",
-    "goal": "--goal",
-    "certainty": "--certainty",
-    "outcome_of": "--outcome-of",
     "tags": "--tag",
-    "valid_at": "--valid-at",
 }
 
 app = typer.Typer(add_completion=False)

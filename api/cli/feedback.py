@@ -16,17 +16,7 @@ from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, Feedba
 from schemas.paging import MOST, Paged
 from substrate.text import count_of
 
-OPTIONS: Final = {
-    "query_text": "QUESTION",
-    "used": "--used",
-    "wrong": "--wrong",
-    "not_changed": "--not-changed",
-    "as_of_time": "--as-of",
-    "known_at": "--known-at",
-    "query_levels": "--level",
-    "collectives": "--collective",
-    "feedback_id": "--id",
-}
+OPTIONS: Final = {**options.QUESTION, **options.named("used", "wrong", "not_changed"), "feedback_id": "--id"}
 
 app = typer.Typer(add_completion=False)
 

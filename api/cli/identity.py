@@ -17,12 +17,7 @@ from schemas.mind.identity import Between, Identity, IdentityDiff, WhoIs
 from schemas.mind.state import Felt
 from substrate.text import count_of
 
-OPTIONS: Final = {
-    "citizen_id": "--citizen",
-    "as_of_time": "--as-of",
-    "known_at": "--known-at",
-    "limit": "--limit",
-}
+OPTIONS: Final = {**options.QUESTION, "limit": "--limit"}
 
 DIFF_OPTIONS: Final = {"from_time": "--diff", "to_time": "--as-of", "known_at": "--known-at"}
 RULES, FEELINGS = 5, 6

@@ -14,15 +14,7 @@ from orchestration.resonance.imagining import imagine as imagine_now
 from schemas.mind.imagination import Calibration, Imagination, Imagine
 from substrate.text import count_of
 
-OPTIONS: Final = {
-    "action": "ACTION",
-    "citizen_id": "--citizen",
-    "nodes": "--node",
-    "emotion": "--emotion",
-    "query_levels": "--level",
-    "as_of_time": "--as-of",
-    "known_at": "--known-at",
-}
+OPTIONS: Final = {**options.QUESTION, "action": "ACTION", "nodes": "--node", "emotion": "--emotion"}
 
 app = typer.Typer(add_completion=False)
 

@@ -30,6 +30,12 @@ CONTENT: Final = {
 }  # fmt: skip
 """The same of the content of a memory."""
 
+
+def named(*fields: str) -> dict[str, str]:
+    """The options of fields that have the names of their options, for error texts."""
+    return {field: f"--{field.replace('_', '-')}" for field in fields}
+
+
 _CITIZEN: Final = typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")
 
 Citizen = Annotated[str, _CITIZEN]
@@ -138,11 +144,6 @@ def parse_filters(given: list[str] | None) -> dict[str, Any] | None:
         else:
             filters.setdefault(name, []).append(value)
     return filters
-
-
-def default_plurality(wanted: bool) -> dict[str, int] | None:
-    """Plurality with its default pools if wanted, else None."""
-    return {} if wanted else None
 
 
 def names_link(identity: str, *, link: bool) -> bool:

@@ -206,19 +206,11 @@ def exit_code(error: SubstrateError) -> int:
 
 
 def print_fault(error: SubstrateError) -> None:
-    """Print the error and its remedy to stderr."""
-    for line in _format_lines(error):
-        _print_error(line)
-
-
-def _format_lines(error: SubstrateError) -> Sequence[str]:
-    """One line, or one for each fault of a request with several faults."""
-    if len(error.faults) > 1:
-        return error.faults
+    """Print the error and its remedy to stderr in one line, or each fault where there are several."""
     detail = error.detail.rstrip()
-    if not error.remedy:
-        return (detail,)
-    return (f"{detail.rstrip('.')}. {error.remedy}",)
+    line = f"{detail.rstrip('.')}. {error.remedy}" if error.remedy else detail
+    for each in error.faults if len(error.faults) > 1 else (line,):
+        _print_error(each)
 
 
 def _format_usage(error: typer.TyperException) -> str:

@@ -21,10 +21,11 @@ from schemas.upkeep.quarantine import SELECTS, Quarantine, QuarantineChange, Qua
 from substrate.text import count_of
 
 OPTIONS: Final = {
-    "citizen_id": "--citizen", "level": "--level",
-    "collective": "--collective", "source": "--source", "episode_id": "--episode",
-    "key_id": "--key", "speaker": "--speaker", "tag": "--tag", "note": "--note", "by": "--by", "until": "--until",
-}  # fmt: skip
+    **options.GRAPH,
+    **options.named("source", "speaker", "tag", "note", "by", "until"),
+    "episode_id": "--episode",
+    "key_id": "--key",
+}
 By = Annotated[str, typer.Option(metavar="SOURCE", help="The source that orders it; more trust reaches more.")]
 
 app = typer.Typer(add_completion=False)

@@ -16,21 +16,14 @@ from schemas.wave_signal import Resonances, Resonate
 
 OPTIONS: Final = {
     **options.QUESTION,
-    "by": "--by",
-    "id": "--id",
+    **options.named(
+        "by", "id", "emotion", "intensity", "result", "window", "focus", "max_level", "overlap", "suppress_recent"
+    ),
+    "rerank": "--rerank",
     "nodes": "--node",
     "relations": "--relation",
-    "emotion": "--emotion",
-    "intensity": "--intensity",
-    "result": "--result",
-    "window": "--window",
-    "focus": "--focus",
-    "max_level": "--max-level",
     "weights": "--weight",
     "drive_bias": "--drive",
-    "overlap": "--overlap",
-    "suppress_recent": "--suppress-recent",
-    "rerank": "--rerank",
 }
 
 app = typer.Typer(add_completion=False)
@@ -108,7 +101,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "suppress_recent": suppress_recent,
         "rerank": rerank,
         "filters": options.parse_filters(filter_),
-        "plurality": options.default_plurality(plural),
+        "plurality": {} if plural else None,
     }
     signal = support.validate(Resonate, support.drop_unset(fields), OPTIONS)
     support.print_answer(support.answer_question(ctx, signal, send), show, as_json=as_json)

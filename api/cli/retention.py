@@ -17,13 +17,10 @@ from schemas.settings import Settings
 from schemas.upkeep.retention import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 
 OPTIONS: Final = {
-    "citizen_id": "--citizen", "level": "--level",
-    "collective": "--collective", "source": "--source", "tag": "--tag", "node_type": "--type",
-    "keep_days": "--keep-days", "keep_newest": "--keep-newest", "age": "--age", "by": "--by",
-    "confirm": "--confirm",
-}  # fmt: skip
-
-_EXAMPLE: Final = "Example: substrate retention news --keep-days 30."
+    **options.GRAPH,
+    **options.named("source", "tag", "keep_days", "keep_newest", "age", "by", "confirm"),
+    "node_type": "--type",
+}
 
 app = typer.Typer(add_completion=False)
 
@@ -64,7 +61,9 @@ def retention(  # noqa: PLR0913  (a command's arguments are its options)
         keeps["keep_until_resolved"] = True
     if name is None:
         if keeps or remove:
-            raise InvalidRequest("a policy needs a name", remedy=_EXAMPLE)
+            raise InvalidRequest(
+                "a policy needs a name", remedy="Example: substrate retention news --keep-days 30."
+            )
         choice = support.validate(GraphRequest, graph, OPTIONS)
         policies = support.in_store(settings, lambda deps, _: flow.list_policies(choice, deps), choice)
         support.print_answer(policies, _show_all, as_json=as_json)

@@ -14,10 +14,11 @@ from schemas.mind.rules import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from substrate.text import count_of
 
 OPTIONS: Final = {
-    "action": "ACTION", "citizen_id": "--citizen", "nodes": "--node", "emotion": "--emotion", "result": "--result",
-    "collectives": "--collective", "limit": "--limit", "cursor": "--cursor", "as_of_time": "--as-of",
-    "known_at": "--known-at",
-}  # fmt: skip
+    **options.QUESTION,
+    **options.named("emotion", "result", "limit", "cursor"),
+    "action": "ACTION",
+    "nodes": "--node",
+}
 STYLES: Final = {"block": "bold red", "warn": "yellow", "allow": "green", "unchecked": "magenta"}
 
 app = typer.Typer(add_completion=False)

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.asgi.connections import connection_class, process_connections
 from api.asgi.messages import is_loopback
 from api.cli import support
-from api.cli.program import exit_code, print_fault
+from api.cli.program import EXIT_FAULT, exit_code, print_fault
 from api.cli.workers import Workers
 from api.service import create_service
 from api.telemetry import logs
@@ -30,8 +30,6 @@ from substrate.engine.data_directory import write_private
 
 LOG_LEVELS: Final = ("critical", "error", "warning", "info", "debug", "trace")
 GRACE_SECONDS: Final = 10
-EXIT_FAULT: Final = 1
-FIRST_KEY_FILE: Final = "first-administrator.key"
 
 app = typer.Typer(add_completion=False)
 
@@ -214,7 +212,7 @@ def _show_first_key(first: NewKey, directory: Path) -> None:
 
 
 def _write_first_key(key: str, directory: Path) -> Path:
-    file = directory.expanduser().absolute() / FIRST_KEY_FILE
+    file = directory.expanduser().absolute() / "first-administrator.key"
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(file, f"{key}\n")

@@ -15,10 +15,7 @@ from schemas.commands import Writer, WriteReceipt
 from schemas.mind.sharing import ContestedPage, ContestedQuery, ContestRequest, Share, Shared, Withdraw
 from schemas.settings import Settings
 
-OPTIONS: Final = {
-    "citizen_id": "--citizen", "id": "ID", "level": "--level", "from_level": "--from-level",
-    "collective": "--collective", "reason": "--reason",
-}  # fmt: skip
+OPTIONS: Final = {**options.GRAPH, **options.named("from_level", "reason"), "id": "ID"}
 
 app = typer.Typer(add_completion=False)
 SharedLevel = Annotated[str, typer.Option(help="N2 or N3.")]

@@ -14,9 +14,10 @@ from orchestration.situation.ask import read_situation
 from schemas.mind.situation import MAX_SITUATION_TOKENS, Situation, SituationRequest
 
 OPTIONS: Final = {
-    "stimuli": "--stimulus", "focus": "--focus", "since": "--since", "max_tokens": "--max-tokens",
+    **options.named("focus", "since", "max_tokens"),
+    "stimuli": "--stimulus",
     "as_of_time": "--as-of",
-}  # fmt: skip
+}
 
 app = typer.Typer(add_completion=False)
 
@@ -36,10 +37,7 @@ def situation(
     as_json: options.AnswerAsJson = False,
 ) -> None:
     """Show what an agent of a cycle begins with: state, stimuli, working memory, rules, what changed."""
-    given = {
-        "stimuli": stimulus, "focus": focus, "since": since, "max_tokens": max_tokens,
-        "as_of_time": as_of,
-    }  # fmt: skip
+    given = {"stimuli": stimulus, "focus": focus, "since": since, "max_tokens": max_tokens, "as_of_time": as_of}
     request = support.validate(SituationRequest, support.drop_unset(given), OPTIONS)
     found = support.in_store(
         support.read_settings(ctx), lambda deps, now: read_situation(citizen, request, deps, now), citizen

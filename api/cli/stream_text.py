@@ -269,9 +269,7 @@ def _show_lines(name: str, lines: list[Text], console: Console) -> None:
     console.print()
     console.print(Rule(Text(name, "bold"), align="left", style="bright_black"))
     for line in lines:
-        for part in line.wrap(console, max(20, console.width - 3)):
-            part.rstrip()
-            console.print(Text("   ") + part, soft_wrap=True)
+        print_indented(console, line)
 
 
 def _format_path(path: TraversalPath) -> Text:

@@ -46,8 +46,6 @@ from substrate.graphs.names import graph_name
 run = run_until_stopped
 drop_unset = without_nulls
 
-OWN_STORE = ("serve", "demo")
-"""Commands that are the service, or bring a store of their own."""
 _NAMES_SHOWN = 5
 _REPORT_EVERY_S = 5.0
 _ALIKE = 60.0
@@ -71,7 +69,8 @@ def read_settings(ctx: typer.Context) -> Settings:
     """
     data: Path | None = ctx.find_root().obj
     service = read_group(ClientSettings).named
-    if service is not None and data is None and ctx.info_name not in OWN_STORE:
+    brings_store = ctx.info_name in ("serve", "demo")
+    if service is not None and data is None and not brings_store:
         raise InvalidRequest(
             f"SUBSTRATE_BASE_URL names the service at {service}, and `{ctx.command_path}` opens a store itself",
             remedy="Name that store (`substrate --data DIR …`), or unset SUBSTRATE_BASE_URL; the service answers "

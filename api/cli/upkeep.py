@@ -26,14 +26,7 @@ from substrate.text import count_of
 EXIT_FAILED: Final = 1
 FOREGROUND_SHARE: Final = 0.25
 """Seconds of rest for each second of work, so that services on the same store go on answering."""
-OPTIONS: Final = {
-    "citizen_id": "--citizen",
-    "levels": "--level",
-    "collective": "--collective",
-    "level": "--level",
-    "jobs": "--job",
-    "job": "--job",
-}
+OPTIONS: Final = {**options.GRAPH, "levels": "--level", "jobs": "--job", "job": "--job"}
 _COLOURS: Final = {"done": "green", "failed": "red", "running": "yellow", "undone": "bright_black"}
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)

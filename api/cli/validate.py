@@ -24,15 +24,9 @@ from substrate.text import count_of
 
 EXIT_ERRORS_FOUND: Final = 5
 SHOWN: Final = 10
-MESSAGE_SHOWN: Final = 160
 KINDS: Final = tuple(kind for kind in get_args(Kind) if kind not in ("embedding_stale", "unset_default"))
 """The kinds for which there are repairs."""
-OPTIONS: Final = {
-    "citizen_id": "--citizen",
-    "levels": "--level",
-    "collective": "--collective",
-    "findings_per_kind": "--limit",
-}
+OPTIONS: Final = {**options.GRAPH, "levels": "--level", "findings_per_kind": "--limit"}
 _COLOURS: Final = {"error": "red", "warning": "yellow", "info": "bright_black"}
 
 app = typer.Typer(add_completion=False)
@@ -100,12 +94,9 @@ def validate(
 
 def _count_errors_left(answer: SweepAnswer, repairs: Sequence[Repair]) -> int:
     """Errors found, listed or not, and not repaired."""
-    errors = sum(map(_count_errors, answer.reports))
+    counts = chain.from_iterable(report.findings_by_kind.items() for report in answer.reports)
+    errors = sum(count for kind, count in counts if SEVERITY[kind] == "error")
     return errors - sum(repair.is_done and repair.finding.severity == "error" for repair in repairs)
-
-
-def _count_errors(report: SweepReport) -> int:
-    return sum(count for kind, count in report.findings_by_kind.items() if SEVERITY[kind] == "error")
 
 
 async def _sweep(
@@ -185,7 +176,7 @@ def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Conso
     colour = _COLOURS[listed[0].severity] if listed else ""
     console.print(Text(f"{kind} {count:,}{hint}", colour))
     for finding in listed[:SHOWN]:
-        message = formatting.shorten(finding.message, MESSAGE_SHOWN)
+        message = formatting.shorten(finding.message, 160)
         console.print(Text(f"  {formatting.to_line(finding.id)}: {message}"))
     if count > SHOWN and listed:
         console.print(Text(f"  and {count - SHOWN:,} more", "bright_black"))

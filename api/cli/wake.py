@@ -77,7 +77,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "collectives": collective,
         "max_results_per_level": limit,
         "filters": options.parse_filters(filter_),
-        "plurality": options.default_plurality(plural),
+        "plurality": {} if plural else None,
         "max_tokens": max_tokens,
         "apply_feedback": feedback,
         "form": "references" if references else None,

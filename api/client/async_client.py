@@ -96,7 +96,9 @@ class AsyncSubstrate(
 
         `embedding` as in the setting of this name. Raises EngineFault when the engine cannot start.
         """
-        async with cls.opened(_read_settings(Path(path), embedding)) as client:
+        store = StoreSettings().model_copy(update={"data": Path(path), "url": None, "falkordb_host": None})
+        chosen = EmbeddingSettings() if embedding is None else EmbeddingSettings(embedding=embedding)
+        async with cls.opened(Settings(store, chosen)) as client:
             yield client
 
     @classmethod
@@ -349,9 +351,3 @@ class AsyncSubstrate(
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """Revoke the key: it is refused from now on."""
         return await self._request(KeyInfo, Call("DELETE", f"/v1/keys/{quote_segment(key_id)}"))
-
-
-def _read_settings(path: Path, embedding: str | None) -> Settings:
-    store = StoreSettings().model_copy(update={"data": path, "url": None, "falkordb_host": None})
-    chosen = EmbeddingSettings() if embedding is None else EmbeddingSettings(embedding=embedding)
-    return Settings(store, chosen)

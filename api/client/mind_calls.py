@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypedDict, Unpack
-from uuid import uuid4
 
 from api.client import fields
 from api.client.stream_calls import with_form
-from api.client.transport import Call, Sender, collect_fields, quote_segment
+from api.client.transport import Call, Sender, collect_command, collect_fields, quote_segment
 from schemas.intention import Form, Part
 from schemas.memory import Abstraction, Severity
 from schemas.mind.appetite import Appetite, IntendRequest
@@ -122,9 +121,8 @@ class MindCalls(Sender):
         self, context: WriteContext | None = None, /, **given: Unpack[ContextFields]
     ) -> ContextReceipt:
         """Write an episode with its nodes, edges, feeling, result and rule, as a whole or not at all."""
-        body = collect_fields(context, given)
-        body["command_id"] = body.get("command_id") or uuid4().hex
-        return await self._request(ContextReceipt, Call("POST", "/v1/contexts", body))
+        call = Call("POST", "/v1/contexts", collect_command(context, given))
+        return await self._request(ContextReceipt, call)
 
     async def agent_log(self, citizen_id: str, /, **page: Unpack[AgentLogFields]) -> AgentLog:
         """The notes that agents left with contexts, the newest first; `context_id` for those of one."""

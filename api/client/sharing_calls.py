@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 from uuid import uuid4
 
 from api.client import fields
-from api.client.transport import Call, Sender, collect_fields, quote_segment
-from schemas.base import Request
+from api.client.transport import Call, Sender, collect_command, quote_segment
 from schemas.collectives import CollectivePage
 from schemas.commands import ErasureReport, WriteReceipt
 from schemas.mind.sharing import Agreement, ContestedPage, ContestRequest, Share, Shared, Withdraw
@@ -53,19 +51,21 @@ class SharingCalls(Sender):
 
     async def share(self, request: Share | None = None, /, **given: Unpack[ShareFields]) -> Shared:
         """Copy a memory with its links to N2 or N3; sent again, it brings the copy up to date."""
-        return await self._request(Shared, Call("POST", "/v1/share", _with_id(request, given)))
+        return await self._request(Shared, Call("POST", "/v1/share", collect_command(request, given)))
 
     async def contest(
         self, request: ContestRequest | None = None, /, **given: Unpack[ContestFields]
     ) -> WriteReceipt:
         """Say that a shared memory of another is wrong, and why; sent again, it changes the reason."""
-        return await self._request(WriteReceipt, Call("POST", "/v1/contests", _with_id(request, given)))
+        return await self._request(WriteReceipt, Call("POST", "/v1/contests", collect_command(request, given)))
 
     async def withdraw_contest(
         self, request: Withdraw | None = None, /, **given: Unpack[WithdrawFields]
     ) -> WriteReceipt:
         """Take a contest back from now on."""
-        return await self._request(WriteReceipt, Call("POST", "/v1/contests/withdraw", _with_id(request, given)))
+        return await self._request(
+            WriteReceipt, Call("POST", "/v1/contests/withdraw", collect_command(request, given))
+        )
 
     async def list_contested(self, /, **page: Unpack[ContestedFields]) -> ContestedPage:
         """One page of the shared memories that somebody contests, with who does and why."""
@@ -87,9 +87,3 @@ class SharingCalls(Sender):
         params = {"command_id": given.get("command_id") or uuid4().hex}
         path = f"/v1/collectives/{quote_segment(collective)}"
         return await self._request(ErasureReport, Call("DELETE", path, params=params))
-
-
-def _with_id(request: Request | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the request with a command id, so that it can be sent again when the answer is lost."""
-    body = collect_fields(request, given)
-    return {**body, "command_id": body.get("command_id") or uuid4().hex}

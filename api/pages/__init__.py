@@ -24,21 +24,17 @@ class Page(NamedTuple):
 
     def install(self, app: FastAPI) -> None:
         """Serve the page and its files. They contain no memories: scripts request those with the reader's key."""
-        app.include_router(_router(self))
+        router = APIRouter(include_in_schema=False)
+
+        @router.get(self.path)
+        @requires(PUBLIC)
+        async def index() -> FileResponse:
+            return FileResponse(self.folder / "index.html")
+
+        app.include_router(router)
         app.mount(self.files, StaticFiles(directory=self.folder), name=self.folder.name)
 
 
 _HERE: Final = Path(__file__).parent
 EXPLORER: Final = Page("/", "/static", _HERE / "explorer")
 REFERENCE: Final = Page("/docs", "/docs", _HERE / "reference")
-
-
-def _router(page: Page) -> APIRouter:
-    router = APIRouter(include_in_schema=False)
-
-    @router.get(page.path)
-    @requires(PUBLIC)
-    async def index() -> FileResponse:
-        return FileResponse(page.folder / "index.html")
-
-    return router

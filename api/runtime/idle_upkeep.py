@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from api.runtime.opening import StoreHolder
-from api.runtime.runtime import Runtime
 from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.ordered_runs import Order
 from orchestration.upkeep.rounds import OnRun, Pace, Rounds, RoundSettings, make_holder
@@ -114,23 +113,18 @@ async def give_memory_back() -> None:
         await asyncio.to_thread(trim, 0)
 
 
-def make_rounds(runtime: Runtime, traffic: Traffic, on_run: OnRun | None = None) -> Rounds:
-    """The upkeep that a service does in idle time."""
-    upkeep = runtime.settings.upkeep
-    # Without a directory of mirrors their job has nothing to do, and would leave a run in each graph every hour.
-    jobs = [job for job in JOBS if job.name != "mirror" or runtime.deps.mirror is not None]
-    settings = RoundSettings(jobs, upkeep.named_jobs(), upkeep.upkeep_idle_seconds)
-    return Rounds(runtime.deps, settings, make_holder("serve"), Pace(SHARE, traffic.quiet), on_run=on_run)
-
-
 async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRun | None = None) -> None:
     """Do upkeep in idle time until cancelled. It begins when the service itself was idle for that time."""
     TENANT.set(UPKEEP)
     rounds: Rounds | None = None
     while True:
         if rounds is None and store.runtime is not None:
-            await asyncio.sleep(store.runtime.settings.upkeep.upkeep_idle_seconds)
-            rounds = make_rounds(store.runtime, traffic, on_run)
+            upkeep, deps = store.runtime.settings.upkeep, store.runtime.deps
+            await asyncio.sleep(upkeep.upkeep_idle_seconds)
+            # Without a directory of mirrors their job would leave a run in each graph every hour, for nothing.
+            jobs = [job for job in JOBS if job.name != "mirror" or deps.mirror is not None]
+            settings = RoundSettings(jobs, upkeep.named_jobs(), upkeep.upkeep_idle_seconds)
+            rounds = Rounds(deps, settings, make_holder("serve"), Pace(SHARE, traffic.quiet), on_run=on_run)
         if rounds is not None:
             try:
                 await rounds.round()

@@ -16,7 +16,7 @@ from typing import Final
 import httpx
 import pytest
 
-from api.cli.serve import EXIT_FAULT
+from api.cli.program import EXIT_FAULT
 from tests.attack.processes import close, command, ended, left_alone
 from tests.loopback import free_port
 from tests.waiting import becomes
