@@ -143,7 +143,6 @@ SUMMARIES: Final = {
     "get_metrics": "Read the metrics",
 }
 """What each operation does, by its id: lists of operations show it."""
-_STREAMS: Final = ("ConsciousnessStream", "ReferencedStream")
 _INPUT_OR_OUTPUT: Final = re.compile(r"(\w+)-(?:Input|Output)")
 
 
@@ -212,7 +211,7 @@ def _leave_nulls_out(document: Document) -> None:
     """A stream leaves out what is null: no field that may be null is required in it or in a part of it."""
     schemas = document["components"]["schemas"]
     reached: set[str] = set()
-    waiting = set(_STREAMS)
+    waiting = {"ConsciousnessStream", "ReferencedStream"}
     while waiting:
         name = waiting.pop()
         reached.add(name)

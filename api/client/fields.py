@@ -209,10 +209,8 @@ class FeedbackFields(MomentFields, total=False):
     feedback_id: str | None
 
 
-class CommandFields(CitizenFields, total=False):
+class CommandFields(CitizenFields, LevelFields, total=False):
     command_id: str | None
-    level: AnyLevel
-    collective: str | None
 
 
 class ChangeFields(CommandFields, total=False):
@@ -241,15 +239,11 @@ class ResolveFields(StretchFields, total=False):
     cascade: bool
 
 
-class OffersFields(CitizenFields, total=False):
-    level: AnyLevel
-    collective: str | None
+class OffersFields(CitizenFields, LevelFields, total=False):
     limit: int
 
 
-class OfferReplyFields(CitizenFields, total=False):
-    level: AnyLevel
-    collective: str | None
+class OfferReplyFields(CitizenFields, LevelFields, total=False):
     answer: Literal["take", "decline"]
 
 

@@ -31,12 +31,8 @@ class OwnFields(TypedDict, total=False):
     jobs: Sequence[JobName] | None
 
 
-class GraphFields(TypedDict, total=False):
+class GraphFields(fields.CitizenFields, fields.LevelFields, total=False):
     """One graph: a level, and on N1 the citizen."""
-
-    level: fields.AnyLevel
-    collective: str | None
-    citizen_id: str | None
 
 
 class QuarantineChangeFields(GraphFields, total=False):

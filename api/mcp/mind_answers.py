@@ -101,9 +101,3 @@ class ContestValues(Frozen):
     @classmethod
     def of(cls, receipt: WriteReceipt) -> ContestValues:
         return cls(statement_id=str(receipt.id))
-
-
-def shared_text(shared: Shared) -> str:
-    """What became of a share, and who contests the memory."""
-    against = [one_line(f"contested by {each.by or 'somebody'}: {each.reason}") for each in shared.contested]
-    return "\n".join((f"{shared.status} as {shared.id}, {len(shared.links)} links", *against))

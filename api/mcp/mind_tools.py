@@ -128,7 +128,9 @@ async def situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAn
 
 async def share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer:
     shared = await client.share(**fields_of(given))
-    return ToolAnswer(fence(mind_answers.shared_text(shared)), mind_answers.SharedValues.of(shared))
+    against = [one_line(f"contested by {each.by or 'somebody'}: {each.reason}") for each in shared.contested]
+    text = "\n".join((f"{shared.status} as {shared.id}, {len(shared.links)} links", *against))
+    return ToolAnswer(fence(text), mind_answers.SharedValues.of(shared))
 
 
 async def contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer:

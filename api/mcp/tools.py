@@ -132,7 +132,7 @@ async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer:
     return _receipt_answer("related", await client.relate(**fields_of(given)))
 
 
-_MEMORY_TOOLS: Final[Sequence[Tool]] = (
+TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",
         "Recall",
@@ -228,8 +228,8 @@ _MEMORY_TOOLS: Final[Sequence[Tool]] = (
         destructive=True,
         extra=True,
     ),
+    *MIND_TOOLS,
 )
-TOOLS: Final[Sequence[Tool]] = (*_MEMORY_TOOLS, *MIND_TOOLS)
 ALL: Final = "all"
 
 

@@ -13,13 +13,11 @@ from schemas.commands import AnyCommand, WriteReceipt
 
 router = APIRouter(prefix="/v1/commands", tags=["commands"], route_class=StrictRoute)
 
-CommandBody = Annotated[Any, one_or_many(AnyCommand), Body()]
-
 
 @router.post(
     "", status_code=201, response_model=WriteReceipt, responses=MEMORY_RESPONSES, operation_id="apply_commands"
 )
 @requires(COMMAND)
-async def carry_out(body: CommandBody, writing: ListWrite) -> Response:
+async def carry_out(body: Annotated[Any, one_or_many(AnyCommand), Body()], writing: ListWrite) -> Response:
     """Apply one command, or a list of up to 1000, in order; `command` names the kind of each."""
     return await write_one_or_many(body, None, writing)

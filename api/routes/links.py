@@ -21,12 +21,10 @@ from substrate.store.rows import link_with_ends
 
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 
-LinkBody = Annotated[Any, one_or_many(Relate), Body()]
-
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=LINK_RESPONSES, operation_id="relate")
 @requires(COMMAND)
-async def relate(body: LinkBody, writing: ListWrite) -> Response:
+async def relate(body: Annotated[Any, one_or_many(Relate), Body()], writing: ListWrite) -> Response:
     """Store one link, or a list of up to 1000; the metadata of each is checked in three tiers."""
     return await write_one_or_many(body, Relate, writing)
 

@@ -39,12 +39,10 @@ from substrate.store.rows import node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
 
-MemoryBody = Annotated[Any, one_or_many(Remember), Body()]
-
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MEMORY_RESPONSES, operation_id="remember")
 @requires(COMMAND)
-async def remember(body: MemoryBody, writing: ListWrite) -> Response:
+async def remember(body: Annotated[Any, one_or_many(Remember), Body()], writing: ListWrite) -> Response:
     """Store one memory, or a list of up to 1000. In a list each memory is stored or refused on its own."""
     return await write_one_or_many(body, Remember, writing)
 

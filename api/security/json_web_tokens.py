@@ -45,23 +45,21 @@ class JsonWebTokens:
             key = await self._keys.find(_key_id_in(token))
             if key is None:
                 raise invalid_key()
-            return self._read(token, key)
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=ALGORITHMS,
+                audience=self._audience,
+                issuer=self._issuer,
+                leeway=10,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+            granted = grants(scopes_in(claims))
+            highest = highest_source_in(claims, granted)
         except jwt.PyJWTError as error:
             raise invalid_key() from error
-
-    def _read(self, token: str, key: jwt.PyJWK) -> Principal:
-        claims = jwt.decode(
-            token,
-            key,
-            algorithms=ALGORITHMS,
-            audience=self._audience,
-            issuer=self._issuer,
-            leeway=10,
-            options={"require": ["exp", "iss", "aud", "sub"]},
-        )
         subject = re.sub(r"[^\w.@:-]", "_", str(claims["sub"]))[:100]
-        granted = grants(scopes_in(claims))
-        return Principal(f"jwt:{subject}", granted, highest_source_in(claims, granted))
+        return Principal(f"jwt:{subject}", granted, highest)
 
     async def close(self) -> None:
         """Stop fetching the keys."""

@@ -37,13 +37,9 @@ from api.telemetry import logs, metrics
 from schemas.errors import Forbidden, Incorrect, SubstrateError, Unauthenticated
 from substrate.connection.turns import NO_TENANT, TENANT, Tenant
 
-_CONTENT_SECURITY_POLICY: Final = (
-    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-"""Pages may load only files from this service."""
 _SECURITY_HEADERS: Final = {
-    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",

@@ -12,7 +12,7 @@ from collections import Counter as Tally
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from statistics import fmean
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -46,12 +46,12 @@ CHARACTERS_PER_TOKEN: Final = 4
 """A rough estimate for English and JSON, good enough to see a stream grow out of bounds."""
 
 REGISTRY: Final = CollectorRegistry()
-_requests = Histogram(
+_histogram, _counter = partial(Histogram, registry=REGISTRY), partial(Counter, registry=REGISTRY)
+_requests = _histogram(
     "substrate_http_request_seconds",
     "Time until a request was answered, by route template.",
     ("method", "route", "status"),
     buckets=SECONDS,
-    registry=REGISTRY,
 )
 
 
@@ -75,59 +75,38 @@ _in_flight: Final = InFlight("substrate_http_requests_in_flight", "Requests bein
 _queries_in_flight: Final = InFlight(
     "substrate_engine_queries_in_flight", "Commands sent or waiting for a connection."
 )
-_streams = Histogram(
-    "substrate_stream_seconds", "Time of a whole stream.", ("door",), buckets=SECONDS, registry=REGISTRY
+_streams = _histogram("substrate_stream_seconds", "Time of a whole stream.", ("door",), buckets=SECONDS)
+_stages = _histogram(
+    "substrate_stream_stage_seconds", "Time of each stage of a stream.", ("stage",), buckets=SECONDS
 )
-_stages = Histogram(
-    "substrate_stream_stage_seconds",
-    "Time of each stage of a stream.",
-    ("stage",),
-    buckets=SECONDS,
-    registry=REGISTRY,
+_queries = _histogram(
+    "substrate_stream_query_seconds", "Time of each of the six queries.", ("query",), buckets=SECONDS
 )
-_queries = Histogram(
-    "substrate_stream_query_seconds",
-    "Time of each of the six queries.",
-    ("query",),
-    buckets=SECONDS,
-    registry=REGISTRY,
-)
-_rows = Histogram(
+_rows = _histogram(
     "substrate_stream_query_rows",
     "Rows of each of the six queries.",
     ("query",),
     buckets=(0, 1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000),
-    registry=REGISTRY,
 )
-_tokens = Histogram(
+_tokens = _histogram(
     "substrate_stream_tokens",
     "Size of a stream in estimated tokens.",
     buckets=(500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 150_000),
-    registry=REGISTRY,
 )
-_results = Histogram(
-    "substrate_stream_results",
-    "Memories in a stream.",
-    buckets=(0, 1, 5, 10, 20, 50, 75, 100, 200),
-    registry=REGISTRY,
+_results = _histogram(
+    "substrate_stream_results", "Memories in a stream.", buckets=(0, 1, 5, 10, 20, 50, 75, 100, 200)
 )
-_retries = Counter(
+_retries = _counter(
     "substrate_stream_starved_queries",
     "Queries repeated with wider limits, because too little was found.",
     ("query",),
-    registry=REGISTRY,
 )
-_failures = Counter(
-    "substrate_stream_failed_queries", "Queries that failed or were late.", ("query",), registry=REGISTRY
-)
-_degraded = Counter(
-    "substrate_degraded_streams", "Streams with a missing part, by door.", ("door",), registry=REGISTRY
-)
-_energies = Histogram(
+_failures = _counter("substrate_stream_failed_queries", "Queries that failed or were late.", ("query",))
+_degraded = _counter("substrate_degraded_streams", "Streams with a missing part, by door.", ("door",))
+_energies = _histogram(
     "substrate_feedback_energy",
     "Energy of a citizen after the feedback of a stream.",
     buckets=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
-    registry=REGISTRY,
 )
 _mean_energy = Gauge(
     "substrate_feedback_energy_mean",
@@ -136,20 +115,16 @@ _mean_energy = Gauge(
 )
 _mean_energy.set(0.5)
 _latest_energies: deque[float] = deque(maxlen=LATEST_ENERGIES)
-_upkeep = Histogram(
+_upkeep = _histogram(
     "substrate_upkeep_run_seconds",
     "Time of the runs of upkeep of this process, by job and by how they ended.",
     ("job", "status"),
     buckets=(0.01, 0.1, 1, 10, 60, 600, 3600),
-    registry=REGISTRY,
 )
-_upkeep_changes = Counter(
-    "substrate_upkeep_changes",
-    "Changes that the runs of upkeep of this process stored.",
-    ("job",),
-    registry=REGISTRY,
+_upkeep_changes = _counter(
+    "substrate_upkeep_changes", "Changes that the runs of upkeep of this process stored.", ("job",)
 )
-_receipts = Counter("substrate_receipts", "Receipts, by status.", ("status",), registry=REGISTRY)
+_receipts = _counter("substrate_receipts", "Receipts, by status.", ("status",))
 
 
 _COLLECTIVE: Final = re.compile(r"(?<=^N2):[A-Za-z0-9_.-]*?(?=_(?:event_)?[a-z]+$)")
@@ -244,81 +219,69 @@ async def render_metrics(runtime: Runtime) -> bytes:
     An engine that does not answer is shown as down, and its sizes are left out.
     """
     engine_registry = CollectorRegistry()
-    engine_registry.register(_CollectedMetrics(await _collect_engine(runtime)))
+    engine_registry.register(await _collect_engine(runtime))
     return generate_latest(REGISTRY) + generate_latest(engine_registry)
 
 
-class _CollectedMetrics:
-    """A collector of metrics that were read before: prometheus_client calls `collect` synchronously."""
+class EngineMetrics:
+    """The metrics that are read from the engine for each scrape, without values at first."""
 
-    def __init__(self, families: Iterable[Metric]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterable[Metric]:
-        return self._families
-
-
-class EngineMetrics(NamedTuple):
-    """The metrics that are read from the engine for each scrape."""
-
-    restarts: CounterMetricFamily
-    up: GaugeMetricFamily
-    memory: GaugeMetricFamily
-    graphs: GaugeMetricFamily
-    nodes: GaugeMetricFamily
-    moments: GaugeMetricFamily
-    disk: GaugeMetricFamily
-    completeness: GaugeMetricFamily
-    grades: GaugeMetricFamily
-    lease: GaugeMetricFamily
-    notes_waiting: GaugeMetricFamily
-    notes_dropped: CounterMetricFamily
-    kept_bytes: GaugeMetricFamily
-    kept_hits: CounterMetricFamily
-    kept_misses: CounterMetricFamily
-
-
-def make_engine_metrics() -> EngineMetrics:
-    """The metrics without values."""
-    return EngineMetrics(
-        CounterMetricFamily("substrate_engine_restarts", "Starts of the embedded engine after it ended."),
-        GaugeMetricFamily("substrate_engine_up", "1 when the engine answers, else 0."),
-        GaugeMetricFamily("substrate_engine_memory_bytes", "Memory that the engine uses."),
-        GaugeMetricFamily("substrate_graphs", "Graphs, by level.", labels=("level",)),
-        GaugeMetricFamily(
+    def __init__(self) -> None:
+        self.restarts = CounterMetricFamily(
+            "substrate_engine_restarts", "Starts of the embedded engine after it ended."
+        )
+        self.up = GaugeMetricFamily("substrate_engine_up", "1 when the engine answers, else 0.")
+        self.memory = GaugeMetricFamily("substrate_engine_memory_bytes", "Memory that the engine uses.")
+        self.graphs = GaugeMetricFamily("substrate_graphs", "Graphs, by level.", labels=("level",))
+        self.nodes = GaugeMetricFamily(
             "substrate_nodes",
             "Nodes of all graphs, by level, including past records and traces.",
             labels=("level",),
-        ),
-        GaugeMetricFamily(
+        )
+        self.moments = GaugeMetricFamily(
             "substrate_learning_moments",
             "Changes that streams inferred, and those of which citizens said that they are none.",
             labels=("verdict",),
-        ),
-        GaugeMetricFamily("substrate_disk_free_bytes", "Free space on the disk of the embedded engine."),
-        GaugeMetricFamily(
+        )
+        self.disk = GaugeMetricFamily(
+            "substrate_disk_free_bytes", "Free space on the disk of the embedded engine."
+        )
+        self.completeness = GaugeMetricFamily(
             "substrate_metadata_completeness",
             "Mean completeness of metadata over the graded memories, by level, at the last sweep of each graph.",
             labels=("level",),
-        ),
-        GaugeMetricFamily(
+        )
+        self.grades = GaugeMetricFamily(
             "substrate_graphs_by_grade",
             "Graphs by level and by the grade of their metadata at their last sweep; `none`: nobody gave any.",
             labels=("level", "grade"),
-        ),
-        GaugeMetricFamily("substrate_upkeep_lease_held", "1 while a process of the store does upkeep, else 0."),
-        GaugeMetricFamily("substrate_stream_notes_waiting", "Notes of streams that are not stored yet."),
-        CounterMetricFamily("substrate_stream_notes_dropped", "Notes of streams that found no room in memory."),
-        GaugeMetricFamily(
+        )
+        self.lease = GaugeMetricFamily(
+            "substrate_upkeep_lease_held", "1 while a process of the store does upkeep, else 0."
+        )
+        self.notes_waiting = GaugeMetricFamily(
+            "substrate_stream_notes_waiting", "Notes of streams that are not stored yet."
+        )
+        self.notes_dropped = CounterMetricFamily(
+            "substrate_stream_notes_dropped", "Notes of streams that found no room in memory."
+        )
+        self.kept_bytes = GaugeMetricFamily(
             "substrate_cache_bytes", "Bytes that are kept of what was read, by estimate.", labels=("cache",)
-        ),
-        CounterMetricFamily("substrate_cache_hits", "Readings that the cache answered.", labels=("cache",)),
-        CounterMetricFamily("substrate_cache_misses", "Readings that it did not answer.", labels=("cache",)),
-    )
+        )
+        self.kept_hits = CounterMetricFamily(
+            "substrate_cache_hits", "Readings that the cache answered.", labels=("cache",)
+        )
+        self.kept_misses = CounterMetricFamily(
+            "substrate_cache_misses", "Readings that it did not answer.", labels=("cache",)
+        )
+
+    def collect(self) -> Iterable[Metric]:
+        """All of them: prometheus_client calls it synchronously."""
+        return vars(self).values()
 
 
 async def _collect_engine(runtime: Runtime) -> EngineMetrics:
-    families = make_engine_metrics()
+    families = EngineMetrics()
     if runtime.engine is not None:
         families.disk.add_metric((), free_bytes(runtime.engine.directory))
     families.restarts.add_metric((), 0 if runtime.engine is None else runtime.engine.restarts)

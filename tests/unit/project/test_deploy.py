@@ -11,7 +11,7 @@ import yaml
 from pydantic import AliasChoices, SecretStr
 from pydantic_settings import BaseSettings
 
-from api.telemetry.metrics import REGISTRY, make_engine_metrics
+from api.telemetry.metrics import REGISTRY, EngineMetrics
 from schemas import settings
 from substrate.engine.process import MODULE_ARGUMENTS
 from tests.docs_pages import ROOT
@@ -31,7 +31,7 @@ EXPRESSIONS = [rule["expr"] for rule in RULES] + [
 def exported() -> set[str]:
     """The name of every series that a scrape can contain."""
     names = set()
-    for family in (*REGISTRY.collect(), *make_engine_metrics()):
+    for family in (*REGISTRY.collect(), *EngineMetrics().collect()):
         endings = {"histogram": ("_bucket", "_count", "_sum"), "counter": ("_total",)}.get(family.type, ("",))
         names |= {f"{family.name}{ending}" for ending in endings}
     return names
