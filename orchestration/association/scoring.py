@@ -239,7 +239,9 @@ def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[GraphKey, dict[str, 
 def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Associated:
     """A memory with its score: its own relevance + support by anchors over links and tags + plurality."""
     relevance = harvested.relevance_by_id.get(hit.memory.graph_key, {})
-    bridges = [tag for tag in hit.tags if _is_shared(tag, hit.key, harvested)]
+    # A bridge that an anchor other than this memory has.
+    bridges = [tag for tag in hit.tags if tag in harvested.bridges]
+    bridges = [tag for tag in bridges if any(other.key != hit.key for other in harvested.carriers[tag])]
     shortest = {path.anchor_id: path for path in reversed(hit.paths)}  # they come shortest first
     by_links = sum(
         LINK_SHARES[path.links - 1] * relevance[path.anchor_id]
@@ -262,11 +264,6 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
             "around": tuple(around),
         }
     )
-
-
-def _is_shared(tag: TagKey, key: Key, harvested: Harvest) -> bool:
-    """True when the tag is a bridge, and an anchor other than this memory has it."""
-    return tag in harvested.bridges and any(hit.key != key for hit in harvested.carriers[tag])
 
 
 def rank(associated: Iterable[Associated], per_week: int | None = None) -> list[Associated]:

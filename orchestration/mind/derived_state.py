@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 from orchestration.question.reading import ASKING, ROLES
 from schemas.memory import STORED_DEFAULTS, ResolutionState
 from schemas.mind.state import StateSource
-from schemas.temporal import Instant
 from substrate.store.feelings import FeltMemory
 
 DAY: Final = 86_400_000_000
@@ -60,7 +59,8 @@ def derive_state(memories: Iterable[FeltMemory]) -> DerivedState:
     own = [memory for memory in memories if is_own(memory.speaker)]
     newest = max((memory.valid_at for memory in own), default=0)
     weighed = [
-        _Weighed(memory, _weight(newest - memory.valid_at))
+        # 1 / (1 + days / half-life), in (0, 1] (004, change 3).
+        _Weighed(memory, 1.0 / (1.0 + (newest - memory.valid_at) / DAY / HALF_LIFE_DAYS))
         for memory in sorted(own, key=lambda memory: (-memory.valid_at, memory.memory_id))
         if newest - memory.valid_at <= DAYS * DAY
     ]
@@ -71,11 +71,6 @@ def derive_state(memories: Iterable[FeltMemory]) -> DerivedState:
         goal=goals[0].name if goals else None,
         sources=(*emotions, *energy, *goals),
     )
-
-
-def _weight(age: Instant) -> float:
-    """1 / (1 + days / half-life), in (0, 1] (004, change 3)."""
-    return 1.0 / (1.0 + age / DAY / HALF_LIFE_DAYS)
 
 
 def _emotions(weighed: Sequence[_Weighed]) -> list[StateSource]:
