@@ -32,6 +32,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, kept, made_tags, unfinished_erasures
 from substrate.store.erasure import ErasureMark
+from substrate.store.sharing import walk_ids
 from substrate.store.stream_notes import stamp_erased
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind
 
@@ -77,14 +78,16 @@ async def erase(
     connection = deps.connection
     async with unfinished_erasures.shared_lock(directory):
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
-        exists = await _exists(target, connection)
+        present = {each for each in (target, *also) if await _exists(each, connection)}
+        exists = target in present
         notes = _notes_of((target, *also, *beside), await unfinished_erasures.read_notes(connection))
         is_unknown = not (exists or own_mark or notes)
-        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
+        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown and not present else None
         if not (beside and is_unknown):
-            _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
+            is_there = bool(present) if own_mark else exists
+            _check(command, exists=is_there, mark=own_mark or late_mark, is_running=bool(notes))
         for each in also if exists and not (own_mark or notes) else ():
-            if not await _exists(each, connection):
+            if each not in present:
                 raise NotFound(f"there is no memory {each.id} in {key}, which `also` names")
         mark = own_mark or late_mark or ErasureMark(now)
         is_done = mark.log_rewritten is not None and not notes and not beside
@@ -95,12 +98,8 @@ async def erase(
             return report
         new = _notes((*also, *beside), mark.at, deps)
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
+        opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await unfinished_erasures.begin(connection, new)
-        opened: list[str] = []
-        if target.kind in ("memory", "episode") and key is Level.N1 and exists:
-            graph = Graph(connection, target.graph)
-            gone = [target.id] if target.kind == "memory" else await erasure.episode_memories(graph, target.id)
-            opened = await reopen([*gone, *(each.id for each in also)], graph, deps, now)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
     told = {
         "removed": Removed(**removed[target.graph]),
@@ -137,11 +136,22 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
     async with unfinished_erasures.shared_lock(deps.directory):
         targets = [ErasureTarget("memory", graph.name, memory_id) for memory_id in ids]
         notes = _notes(targets, now, deps)
-        await unfinished_erasures.begin(deps.connection, notes)
         with suppress(GraphMissing):
             await reopen(ids, graph, deps, now)
+        await unfinished_erasures.begin(deps.connection, notes)
         removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps))
     return removed[graph.name]["memories"]
+
+
+async def _reopen(targets: Sequence[ErasureTarget], deps: Deps, now: Instant) -> list[str]:
+    """Before anything is noted, since nobody does it who finishes an interrupted erasure. As `reopen`."""
+    graph = Graph(deps.connection, targets[0].graph)
+    gone = [target.id for target in targets if target.kind == "memory"]
+    for target in targets:
+        if target.kind == "episode":
+            async for ids in walk_ids(graph, target.id):
+                gone += ids
+    return await reopen(gone, graph, deps, now)
 
 
 def _notes(targets: Iterable[ErasureTarget], at: Instant, deps: Deps) -> dict[str, ErasureNote]:
@@ -319,8 +329,11 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
     if store.deps is None or store.deps.erased is None:
         return
     own = set() if store.deps.mirror is None else {store.deps.mirror}
-    for directory in own | {Path(note.mirror) for note in notes if note.mirror is not None}:
-        for graph in {note.left_in for note in notes}:
+    graphs = {note.left_in for note in notes}
+    if None in graphs:
+        graphs.update(await existing_graphs(store.connection))
+    for directory in own | {Path(note.mirror) for note in notes if note.mirror}:
+        for graph in graphs:
             await store.deps.erased(store.deps, graph, directory)
 
 

@@ -49,7 +49,7 @@ class ErasureNote(NamedTuple):
     """An erasure that began `at`. `target` is None once it is removed from the graph; files may still hold it.
 
     `graph`: that of a memory or an episode, empty for a whole graph. `mirror`: the directory in which the process
-    that began it keeps mirrors.
+    that began it keeps mirrors; empty where a former version did not tell.
     """
 
     at: int
@@ -71,7 +71,7 @@ async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
 
 
 def parse_note(text: str) -> ErasureNote:
-    fields = orjson.loads(text)
+    fields = {"mirror": "", **orjson.loads(text)}
     target = fields.pop("target")
     return ErasureNote(target=None if target is None else ErasureTarget(*target), **fields)
 
