@@ -82,7 +82,8 @@ async def erase(
         exists = target in present
         notes = _notes_of((target, *also, *beside), await unfinished_erasures.read_notes(connection))
         is_unknown = not (exists or own_mark or notes)
-        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown and not present else None
+        is_gone = is_unknown and not present
+        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_gone else None
         if not (beside and is_unknown):
             is_there = bool(present) if own_mark else exists
             _check(command, exists=is_there, mark=own_mark or late_mark, is_running=bool(notes))

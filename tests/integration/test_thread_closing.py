@@ -251,9 +251,7 @@ async def test_a_thread_is_open_again_when_another_process_finishes_the_erasure(
     assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
 
 
-async def test_an_erased_thread_is_not_named_by_the_receipt_that_opened_it(
-    deps: Deps, fresh_citizen: str
-) -> None:
+async def test_an_erased_thread_is_not_named_by_the_receipt_that_opened_it(deps: Deps, fresh_citizen: str) -> None:
     await tell(deps, fresh_citizen, "open", OPEN, 1)
     await tell(deps, fresh_citizen, "solved", SOLVED, 20)
     retract = {"command": "retract", "command_id": "back", "citizen_id": fresh_citizen, "id": "solved"}
