@@ -148,11 +148,10 @@ async def _reopen(targets: Sequence[ErasureTarget], deps: Deps, now: Instant) ->
     """Before anything is noted, since nobody does it who finishes an interrupted erasure. As `reopen`."""
     graph = Graph(deps.connection, targets[0].graph)
     gone = [target.id for target in targets if target.kind == "memory"]
-    for target in targets:
-        if target.kind == "episode":
-            async for ids in walk_ids(graph, target.id):
-                gone += ids
-    return await reopen(gone, graph, deps, now)
+    if targets[0].kind == "episode":
+        async for ids in walk_ids(graph, targets[0].id):
+            gone += ids
+    return await reopen(gone, graph, deps, now) if gone else []
 
 
 def _notes(targets: Iterable[ErasureTarget], at: Instant, deps: Deps) -> dict[str, ErasureNote]:

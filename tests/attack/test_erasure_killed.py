@@ -210,6 +210,20 @@ async def test_what_a_former_version_left_unfinished_is_taken_out_of_edited_mirr
         assert await search(runtime, tmp_path) == ()
 
 
+async def test_a_mirror_that_cannot_be_written_keeps_no_service_from_its_work(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_runtime(settings(tmp_path)) as runtime:
+        await fill(runtime, "memory")
+    lock = tmp_path / "mirror" / ".substrate-mirror.lock"
+    lock.unlink()
+    lock.symlink_to(tmp_path)
+    async with open_runtime(settings(tmp_path)) as runtime:
+        assert runtime.keeper is not None
+        await runtime.keeper.note_all()
+    assert "mirrors of what is gone may be left" in caplog.text
+
+
 async def test_an_erasure_that_broke_off_is_no_riddle_when_it_is_sent_again(tmp_path: Path) -> None:
     for step in (6, 10):
         directory = tmp_path / str(step)
