@@ -102,12 +102,8 @@ async def erase(
         opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await unfinished_erasures.begin(connection, new)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
-    told = {
-        "removed": Removed(**removed[target.graph]),
-        "log_rewritten": rewritten,
-        "notes": (*opened, *report.notes),
-    }
-    return report.model_copy(update=told)
+    told = {"removed": Removed(**removed[target.graph]), "notes": (*opened, *report.notes)}
+    return report.model_copy(update={**told, "log_rewritten": rewritten})
 
 
 async def describe(command: EraseMemory, deps: Deps, now: Instant) -> ErasureReport:
@@ -274,7 +270,7 @@ async def _carry_out(
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
     for name, note in notes.items():
         if store.deps is not None or note.mirror is None:
-            await unfinished_erasures.finish(store.connection, {name: note}, log_rewritten=rewritten, late=late)
+            await unfinished_erasures.finish(store.connection, name, note, log_rewritten=rewritten, late=late)
     return removed, rewritten
 
 

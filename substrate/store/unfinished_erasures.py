@@ -122,18 +122,15 @@ async def delete_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> None:
             return
 
 
-async def finish(
-    connection: Connection, notes: Mapping[str, ErasureNote], *, log_rewritten: bool, late: bool
-) -> None:
-    """Mark the erasures as finished and remove their notes.
+async def finish(connection: Connection, name: str, note: ErasureNote, *, log_rewritten: bool, late: bool) -> None:
+    """Mark an erasure as finished and remove its note.
 
-    `late` is True when another process began them. The sender of the command may then send it again under another
+    `late` is True when another process began it. The sender of the command may then send it again under another
     id, so the mark is also written under the digest of the target.
     """
-    for name, note in notes.items():
-        mark = format_mark(ErasureMark(note.at, log_rewritten))
-        by_target: list[Command] = [("HSET", MARKS, note.digest, mark)] if late else []
-        await connection.transaction(("HSET", MARKS, name, mark), *by_target, ("HDEL", UNFINISHED, name))
+    mark = format_mark(ErasureMark(note.at, log_rewritten))
+    by_target: list[Command] = [("HSET", MARKS, note.digest, mark)] if late else []
+    await connection.transaction(("HSET", MARKS, name, mark), *by_target, ("HDEL", UNFINISHED, name))
 
 
 @asynccontextmanager
