@@ -347,8 +347,9 @@ async def restore_state(
         return {**change, "writers": stored_maps.json_text(set_by)} if change else {}
 
     if dry_run:
-        record = await states.read_at(graph, Scope.current(now))
-        await make_change({} if record is None else record.content, 0)
+        current = await states.read_current(graph)
+        for record in [] if current is None else await states.read_open_from(graph, current, now):
+            await make_change(record.content, record.version)
     else:
         await _change(citizen_id, make_change, deps, valid_at=now, now=now)
     return tuple(sorted(names))
