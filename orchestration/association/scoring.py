@@ -137,7 +137,14 @@ def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
     The speaker counts as a bucket: each turn belongs to its speaker, even if no bucket is stored.
     """
     by_key = {hit.key: hit for hit in hits}
-    return [_with_words(hit, _bm25(hit, query), query.stems) for hit in by_key.values()]
+    scored = []
+    for hit in by_key.values():
+        score = _bm25(hit, query)
+        boosted = score > 0.0 and not hit.label_stems.isdisjoint(query.stems)
+        if score or hit.words:
+            hit = replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
+        scored.append(hit)
+    return scored
 
 
 def _bm25(hit: Hit, query: QueryTerms) -> float:
@@ -145,13 +152,6 @@ def _bm25(hit: Hit, query: QueryTerms) -> float:
     weights = query.weights.get(graph)
     counts = count_held(hit.text, weights) if weights else {}
     return okapi_bm25(counts, weights, float(hit.terms), query.mean_terms[graph]) if weights and counts else 0.0
-
-
-def _with_words(hit: Hit, score: float, query_stems: frozenset[str]) -> Hit:
-    if not score and not hit.words:
-        return hit
-    boosted = score > 0.0 and not hit.label_stems.isdisjoint(query_stems)
-    return replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
 
 
 def rank_anchors(hits: Iterable[Hit]) -> list[Hit]:

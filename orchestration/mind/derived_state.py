@@ -78,15 +78,13 @@ def _emotions(weighed: Sequence[_Weighed]) -> list[StateSource]:
     feeling = [one for one in weighed if any(one.memory.emotions.values())]
     whole = sum(one.weight for one in feeling)
     names = {name for one in feeling for name in one.memory.emotions}
-    sources = [_emotion_source(name, feeling, whole) for name in names]
-    present = [source for source in sources if source.amount >= LEAST_EMOTION]
+    present = []
+    for name in names:
+        having = [one for one in feeling if one.memory.emotions.get(name)]
+        amount = round(sum(one.weight * one.memory.emotions[name] for one in having) / whole, 4)
+        if amount >= LEAST_EMOTION:
+            present.append(StateSource(field="emotion_vector", name=name, amount=amount, memory_ids=_ids(having)))
     return sorted(present, key=lambda source: (-source.amount, source.name))[:MOST_EMOTIONS]
-
-
-def _emotion_source(name: str, feeling: Sequence[_Weighed], whole: float) -> StateSource:
-    having = [one for one in feeling if one.memory.emotions.get(name)]
-    amount = sum(one.weight * one.memory.emotions[name] for one in having) / whole
-    return StateSource(field="emotion_vector", name=name, amount=round(amount, 4), memory_ids=_ids(having))
 
 
 def _energy(weighed: Sequence[_Weighed]) -> list[StateSource]:

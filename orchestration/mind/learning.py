@@ -188,19 +188,15 @@ async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts
     """When beliefs that may be older than the records read really began."""
     if not changes:
         return {}
-    beliefs = [_belief(change) for change in changes]
+    beliefs = []
+    for change in changes:
+        closed, since = change.closed, to_instant(change.dissonance.belief_held_from)
+        beliefs.append(HeldBelief(closed.node_id, closed.name, closed.description, since))
     earlier = await learning.read_earlier(graph, beliefs)
     return {
         _key(change): unbroken_start(belief.known_at, periods)
         for change, belief, periods in zip(changes, beliefs, earlier, strict=True)
     }
-
-
-def _belief(change: BeliefChange) -> HeldBelief:
-    closed = change.closed
-    return HeldBelief(
-        closed.node_id, closed.name, closed.description, to_instant(change.dissonance.belief_held_from)
-    )
 
 
 def _held_since(change: BeliefChange, start: Instant | None) -> TemporalDissonance:
