@@ -14,6 +14,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, Final
 
 from orchestration.ingestion.reading_process import (
@@ -24,6 +25,7 @@ from orchestration.ingestion.reading_process import (
     FilesToRead,
 )
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
+from schemas.settings import libraries
 from substrate.connection.turns import ActiveTenants, Turns
 
 AT_ONCE: Final = 3
@@ -34,6 +36,8 @@ PATIENCE: Final = 3
 SMALL_BYTES: Final = 1 << 20
 """A process that had more than this to read or to answer keeps its memory, and so is not used again."""
 REMEDY: Final = "Nothing was stored. Divide the file, or export it anew."
+_NO_MEMORY: Final = (EXIT_MEMORY, -signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV)
+"""The system kills what is too large for the machine; libraries in C and Rust abort or fail when they get none."""
 _PROGRAM: Final = f"from {Bounds.__module__} import main; main()"
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
 _ROOMS: Final = ("orchestration.ingestion.", "schemas.", "datetime", "zoneinfo", "dateutil.tz.", "collections")
@@ -103,7 +107,7 @@ class FileReaders:
             stderr=DEVNULL,
             limit=SMALL_BYTES,
             start_new_session=True,  # Ctrl-C is for the command, which ends this
-            env={**_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # ours holds the keys
+            env={**libraries(), **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
     def _refusal(self, task: FilesToRead, status: int) -> SubstrateError:
@@ -111,7 +115,7 @@ class FileReaders:
         if self._stopped:
             return Unavailable("the service is stopping", remedy="Send the file again.")
         bounds = Bounds.of(task.size)
-        if status in (EXIT_MEMORY, -signal.SIGKILL):  # the system kills what is too large for the machine
+        if status in _NO_MEMORY:
             why = f"takes more than {bounds.memory >> 20:,} MiB of memory"
         elif status == -signal.SIGXCPU:
             why = f"takes more than {bounds.seconds:,} s of processor time"
@@ -123,7 +127,16 @@ class FileReaders:
 async def read_once(task: FilesToRead) -> FilesRead:
     """Read files in a process that is there for these alone. Raises as `FileReaders.read`."""
     async with aclosing(FileReaders()) as readers:
-        return await readers.read(task)
+        return await readers.read(_with_pipe(task))
+
+
+def _with_pipe(task: FilesToRead) -> FilesToRead:
+    """The task, with the bytes where the path names a pipe, or what this process alone has open."""
+    path = Path(task.path)
+    if path.is_dir() or not path.exists() or (path.is_file() and path.parts[1:2] not in (("dev",), ("proc",))):
+        return task
+    raw = path.read_bytes()
+    return task._replace(raw=raw, size=len(raw))
 
 
 async def _exchange(process: Process, task: FilesToRead) -> bytes:
@@ -144,6 +157,7 @@ async def _exchange(process: Process, task: FilesToRead) -> bytes:
             raise InvalidRequest(f"{task.path}: reading it gives more than {most >> 20:,} MiB", remedy=REMEDY)
         return await answers.readexactly(size)
     except (ConnectionError, asyncio.IncompleteReadError):
+        await process.wait()  # killed now, it would not tell why it ends
         return b""
 
 

@@ -87,8 +87,9 @@ def _answer(task: FilesToRead) -> bytes:
     bounds = Bounds.of(task.size)
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = math.ceil(used.ru_utime + used.ru_stime) + bounds.seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_DATA, (bounds.memory, resource.RLIM_INFINITY))
+    for kind, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_DATA, bounds.memory)):
+        hard = resource.getrlimit(kind)[1]  # who started the service may have set one, which cannot be raised
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     try:
         return pickle.dumps(read(task), pickle.HIGHEST_PROTOCOL)
     except InvalidRequest as error:

@@ -16,8 +16,8 @@ from typing import Any, Final
 import pytest
 
 from orchestration.ingestion import file_readers
-from orchestration.ingestion.file_readers import FileReaders
-from orchestration.ingestion.reading_process import FilesToRead
+from orchestration.ingestion.file_readers import FileReaders, read_once
+from orchestration.ingestion.reading_process import FilesRead, FilesToRead
 from schemas.errors import InvalidRequest, Unavailable
 from tests.acceptance.conftest import ADMIN_KEY
 from tests.attack.limited_service import Served, serving
@@ -156,6 +156,54 @@ async def test_a_bound_of_the_system_is_told_and_the_next_file_is_read(
     assert (await readers.read(note)).intake.parsed.formats == ("text",)
     await readers.aclose()
     assert not reading(os.getpid())
+
+
+async def read_by(monkeypatch: pytest.MonkeyPatch, program: str) -> FilesRead:
+    monkeypatch.setattr(file_readers, "_PROGRAM", f"{program}\n{file_readers._PROGRAM}")
+    return await read_once(FilesToRead("note.txt", 4, b"Tea.", citizen_id="ada"))
+
+
+async def test_a_file_is_read_where_who_started_the_service_set_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited = (
+        "import resource as r\nfor kind in (r.RLIMIT_CPU, r.RLIMIT_DATA): r.setrlimit(kind, (4 << 30, 4 << 30))"
+    )
+    assert (await read_by(monkeypatch, limited)).files == ("note.txt",)
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [("1 / 0", r"ended without an answer \(1\)"), ("process.os.abort()", "takes more than 512 MiB of memory")],
+)
+async def test_a_process_that_fails_is_not_told_as_another_end(
+    monkeypatch: pytest.MonkeyPatch, end: str, told: str
+) -> None:
+    """Libraries abort when they get no memory."""
+    failing = f"import {file_readers.Bounds.__module__} as process\nprocess.read = lambda task: {end}"
+    with pytest.raises(InvalidRequest, match=told):
+        await read_by(monkeypatch, failing)
+
+
+async def test_a_process_finds_the_libraries_of_its_interpreter_and_no_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/python/lib")
+    monkeypatch.setenv("SUBSTRATE_ADMIN_KEY", ADMIN_KEY)
+    readers = FileReaders()
+    await readers.read(FilesToRead("note.txt", 4, b"Tea.", citizen_id="ada"))
+    [one] = reading(os.getpid())
+    environment = Path(f"/proc/{one}/environ").read_bytes()
+    await readers.aclose()
+    assert b"LD_LIBRARY_PATH=/opt/python/lib\0" in environment
+    assert ADMIN_KEY.encode() not in environment
+
+
+async def test_a_pipe_that_a_command_has_open_is_read() -> None:
+    source, sink = os.pipe()
+    os.write(sink, b"The boat is blue.")
+    os.close(sink)
+    found = await read_once(FilesToRead(f"/dev/fd/{source}", 0, form="text", citizen_id="ada"))
+    os.close(source)
+    assert found.intake.parsed.items[0].size == 1
 
 
 async def test_a_process_that_is_killed_refuses_its_file_alone() -> None:
