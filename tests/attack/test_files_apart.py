@@ -53,6 +53,10 @@ def reading(parent: int) -> set[int]:
     return found
 
 
+def environment_of(process: int) -> bytes:
+    return Path(f"/proc/{process}/environ").read_bytes()
+
+
 def working(parent: int) -> set[int]:
     """Those that are at work: they have used more processor time than a start takes."""
     ticks = os.sysconf("SC_CLK_TCK")
@@ -191,7 +195,7 @@ async def test_a_process_finds_the_libraries_of_its_interpreter_and_no_key(
     readers = FileReaders()
     await readers.read(FilesToRead("note.txt", 4, b"Tea.", citizen_id="ada"))
     [one] = reading(os.getpid())
-    environment = Path(f"/proc/{one}/environ").read_bytes()
+    environment = environment_of(one)
     await readers.aclose()
     assert b"LD_LIBRARY_PATH=/opt/python/lib\0" in environment
     assert ADMIN_KEY.encode() not in environment
