@@ -40,7 +40,10 @@ _NO_MEMORY: Final = (EXIT_MEMORY, -signal.SIGKILL, -signal.SIGABRT, -signal.SIGS
 """The system kills what is too large for the machine; libraries in C and Rust abort or fail when they get none."""
 _PROGRAM: Final = f"from {Bounds.__module__} import main; main()"
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-_ROOMS: Final = ("orchestration.ingestion.", "schemas.", "datetime", "zoneinfo", "dateutil.tz.", "collections")
+_ROOMS: Final = (
+    "orchestration.ingestion.", "schemas.", "datetime.", "zoneinfo.", "dateutil.tz.", "collections.",
+    "pydantic_core._pydantic_core.",
+)  # fmt: skip
 
 
 class FileReaders:
@@ -165,8 +168,9 @@ class _Unpickler(pickle.Unpickler):
     """Makes values of the kinds that parsers return, and calls nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        found = super().find_class(module, name) if f"{module}.".startswith(_ROOMS) else None
-        if not isinstance(found, type):
+        is_near = f"{module}.".startswith(_ROOMS) and "." not in name
+        found = super().find_class(module, name) if is_near else None
+        if not isinstance(found, type) or found.__module__ != module:  # what a module imports is not its own
             raise pickle.UnpicklingError(f"{module}.{name} is no value of a file")
         return found
 

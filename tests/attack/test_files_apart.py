@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import signal
 import socket
 from base64 import b64encode
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 import pytest
 
-from orchestration.ingestion import file_readers
+from orchestration.ingestion import file_readers, reading_process
 from orchestration.ingestion.file_readers import FileReaders, read_once
 from orchestration.ingestion.reading_process import FilesRead, FilesToRead
 from schemas.errors import InvalidRequest, Unavailable
@@ -227,7 +228,25 @@ async def test_a_process_that_is_killed_refuses_its_file_alone() -> None:
         await readers.read(note)
 
 
+async def test_commands_with_times_are_read() -> None:
+    command = {"command": "remember", "citizen_id": "ada", "name": "tea", "valid_at": "2024-01-01T10:00:00+02:00"}
+    raw = json.dumps(command).encode()
+    task = FilesToRead("life.jsonl", len(raw), raw, "commands")
+    assert await read_once(task) == reading_process.read(task)
+
+
+def call(module: str, name: str) -> bytes:
+    """A call, as pickled in protocol 4, where a name may have dots."""
+    named = b"".join(pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode() for text in (module, name))
+    argument = pickle.SHORT_BINUNICODE + b"\x04true"
+    return pickle.PROTO + b"\x04" + named + pickle.STACK_GLOBAL + argument + pickle.TUPLE1 + pickle.REDUCE + b"."
+
+
 def test_what_a_process_answers_makes_values_alone() -> None:
-    for told in (b"cos\nsystem\n(S'true'\ntR.", b"cschemas.errors\nerrors_by_slug\n(tR."):
+    for told in (
+        b"cos\nsystem\n(S'true'\ntR.",
+        b"cschemas.errors\nerrors_by_slug\n(tR.",
+        *(call(file_readers.__name__, name) for name in ("asyncio.subprocess.subprocess.Popen", "Path")),
+    ):
         with pytest.raises(Exception, match="is no value of a file"):
             file_readers._read_answer(told)
