@@ -6,7 +6,6 @@ that uses it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -394,9 +393,3 @@ class Settings:
     auth: AuthSettings = field(default_factory=AuthSettings)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     upkeep: UpkeepSettings = field(default_factory=UpkeepSettings)
-
-
-def libraries() -> dict[str, str]:
-    """The variables that an interpreter may need to find its own libraries; none of them holds a key."""
-    names = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
-    return {name: os.environ[name] for name in names if name in os.environ}  # noqa: TID251
