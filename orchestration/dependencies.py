@@ -13,11 +13,14 @@ from weakref import WeakValueDictionary
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.feedback import Learned
 from schemas.bounded_cache import BoundedCache
-from schemas.memory import HALF_LIVES, HalfLives
+from schemas.collectives import owner_of
+from schemas.errors import NotFound
+from schemas.memory import HALF_LIVES, GraphKey, HalfLives
 from schemas.settings import AppraisalMode
 from schemas.temporal import Instant
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings.embedder import Embedder
 from substrate.inference.language.model import LanguageModel
@@ -133,3 +136,10 @@ class Deps:
     def graph(self, name: str) -> Graph:
         """A handle for the graph; the graph itself need not exist."""
         return Graph(self.connection, name)
+
+    async def existing_graph(self, key: GraphKey, citizen_id: str | None) -> Graph:
+        """The graph. Raises NotFound where nothing was remembered."""
+        name = graph_name(key, citizen_id)
+        if not await self.graphs.for_reading(name):
+            raise NotFound(f"nothing was remembered for {owner_of(key, citizen_id)} yet")
+        return self.graph(name)

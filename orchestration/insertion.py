@@ -141,18 +141,13 @@ async def _refuse_ended(timed: TimedCommand, deps: Deps) -> WriteReceipt | None:
     try:
         command_rows.check_end_ahead(command, timed.now)
     except Refusal as refusal:
-        if await _has_receipt(command, deps):
+        graph = graph_name(command.graph_key, command.citizen_id)
+        was_sent = command.command_id is not None and await deps.graphs.for_reading(graph)
+        if was_sent and await reader.receipts(deps.graph(graph), [command.command_id]):
             return None
         command_id = atomic.name_command(command).command_id
         return receipts.refuse(command, refusal, command_id=command_id, record_id=command.id)
     return None
-
-
-async def _has_receipt(command: Command, deps: Deps) -> bool:
-    graph = graph_name(command.graph_key, command.citizen_id)
-    if command.command_id is None or not await deps.graphs.for_reading(graph):
-        return False
-    return bool(await reader.receipts(deps.graph(graph), [command.command_id]))
 
 
 async def _apply_runs(timed: Run, deps: Deps, whole: str | None) -> list[WriteReceipt]:
@@ -193,7 +188,11 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
         limit = _ROWS_AT_ONCE.get(type(command), 1)
         has_own_id = isinstance(command, Relate) and command.id is not None
         key = (type(command), command.graph_key, command.citizen_id, has_own_id)
-        ids = _ids(command, parts=parts)
+        named = atomic.name_command(command)
+        # A change is always alone in its run and needs none.
+        ids = set() if isinstance(command, ChangeCommand) else {f"id {named.record_id}"}
+        if not parts:
+            ids.add(f"command {named.command_id}")
         if run and (key != run_key or len(run) >= limit or ids & run_ids):
             yield run
             run, run_ids = [], set()
@@ -202,13 +201,6 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
         run_ids |= ids
     if run:
         yield run
-
-
-def _ids(command: Command, *, parts: bool) -> set[str]:
-    """The ids that no other command of the run may have. A change is always alone in its run and needs none."""
-    named = atomic.name_command(command)
-    ids = set() if isinstance(command, ChangeCommand) else {f"id {named.record_id}"}
-    return ids if parts else ids | {f"command {named.command_id}"}
 
 
 async def _cut_at_rewrites(run: Run, to: Destination) -> list[Run]:
@@ -258,11 +250,13 @@ async def _recognise(
         return {}
     sent_ids = [commands[position].command_id for position in repeated]
     applied = await reader.receipts(graph, [command_id for command_id in sent_ids if command_id is not None])
-    receipt_rows = {
-        position: _recognised_row(commands[position], record)
-        for position, record in repeated.items()
-        if commands[position].command_id not in applied
-    }
+    receipt_rows: dict[int, dict[str, Any]] = {}
+    for position, record in repeated.items():
+        if commands[position].command_id not in applied:
+            command = commands[position]
+            command_id = atomic.name_command(command).command_id
+            warning = restatements.repeated_warning(record)
+            receipt_rows[position] = receipts.recognised_row(command, command_id, record, warning)
     to_store = [row for position, row in receipt_rows.items() if commands[position].command_id is not None]
     stored = await writer.store_receipts(graph, to_store) if to_store else {}
     recognised: dict[int, WriteReceipt] = {}
@@ -277,11 +271,6 @@ async def _recognise(
             command_id = row["command_id"]
             recognised[position] = receipts.refuse(command, refusal, command_id=command_id, record_id=None)
     return recognised
-
-
-def _recognised_row(command: Remember, record: Record) -> dict[str, Any]:
-    warning = restatements.repeated_warning(record)
-    return receipts.recognised_row(command, atomic.name_command(command).command_id, record, warning)
 
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:

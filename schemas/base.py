@@ -70,14 +70,6 @@ class AtMost:
         return core_schema.no_info_before_validator_function(bounded, inner)
 
 
-def check_field_count(raw: Any) -> Any:
-    """Raises PydanticCustomError for an object with more than 200 fields."""
-    if isinstance(raw, dict) and len(raw) > MOST_FIELDS:
-        counts = {"count": len(raw), "most": MOST_FIELDS}
-        raise PydanticCustomError("too_many_fields", "has {count} fields, at most {most} are read", counts)
-    return raw
-
-
 def is_deeper(value: Any, most: int) -> bool:
     """True when lists and maps nest more than `most` deep; the value itself counts as one."""
     layer = _containers((value,))
@@ -283,9 +275,11 @@ class Request(Frozen):
     @classmethod
     def _read_fields(cls, raw: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Counts the fields, then reads them under any of their names."""
-        check_field_count(raw)
         if not isinstance(raw, dict):
             return handler(raw)
+        if len(raw) > MOST_FIELDS:
+            counts = {"count": len(raw), "most": MOST_FIELDS}
+            raise PydanticCustomError("too_many_fields", "has {count} fields, at most {most} are read", counts)
         names = _field_names(cls)
         fields = names.rename(raw)
         try:

@@ -216,10 +216,11 @@ def refusal_error(
 ) -> SubstrateError:
     """The error for a command or a repair that was refused with this problem type.
 
-    What a single fault says after a semicolon is what to do.
+    What the single fault of a conflict says after a semicolon is what to do.
     """
     kind = errors_by_slug()[str(problem)]
-    advice = faults[0].rpartition("; ")[2] if len(faults) == 1 and "; " in faults[0] else ""
+    has_advice = issubclass(kind, Conflict) and len(faults) == 1 and "; " in faults[0]
+    advice = faults[0].rpartition("; ")[2] if has_advice else ""
     error = kind("; ".join(faults), faults=faults, remedy=advice and f"{advice[0].upper()}{advice[1:]}.")
     if isinstance(error, Conflict):
         error.current_version = current_version

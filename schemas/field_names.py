@@ -79,10 +79,8 @@ class FieldNames(NamedTuple):
 
     def _refuses(self, name: Any) -> bool:
         """True for a name that is not for `extra`: it is known, or a misspelling."""
-        return self.is_known(name) or (isinstance(name, str) and self.propose(name) is not None)
-
-    def is_known(self, name: str) -> bool:
-        return name in self.fields or name in self.aliases
+        known = name in self.fields or name in self.aliases
+        return known or (isinstance(name, str) and self.propose(name) is not None)
 
     def propose(self, name: str) -> str | None:
         """The field that an unknown name is probably meant for."""

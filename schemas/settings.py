@@ -6,8 +6,9 @@ that uses it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -25,31 +26,21 @@ class _Group(BaseSettings):
     )
 
 
+_REDIS: Final = ("redis", "rediss", "unix")
 NAMES_OF_URL: Final = " (it is set by SUBSTRATE_URL, FALKORDB_URL or FALKORDB_URI)"
-
-
-def _is_address(text: str, schemes: Collection[str]) -> bool:
-    try:
-        parts = urlsplit(text)
-        target = parts.path.strip("/") if parts.scheme == "unix" else parts.hostname
-        return parts.scheme in schemes and bool(target) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def _check_address(text: str, schemes: Sequence[str], names: str = "") -> str:
     """The address. Raises ValueError, without the address in the message: it may hold a password."""
-    if not _is_address(text, schemes):
+    try:
+        parts = urlsplit(text)
+        target = parts.path.strip("/") if parts.scheme == "unix" else parts.hostname
+        usable = parts.scheme in schemes and bool(target) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
         raise ValueError(f"it is not an address such as {schemes[0]}://host:port{names}")
     return text
-
-
-def _check_redis(address: str) -> str:
-    return _check_address(address, ("redis", "rediss", "unix"), NAMES_OF_URL)
-
-
-def _check_web(address: str) -> str:
-    return _check_address(address, ("http", "https"))
 
 
 def _check_counter(address: SecretStr) -> SecretStr:
@@ -57,7 +48,7 @@ def _check_counter(address: SecretStr) -> SecretStr:
     return address
 
 
-_WebAddress = Annotated[str, AfterValidator(_check_web)]
+_WebAddress = Annotated[str, AfterValidator(partial(_check_address, schemes=("http", "https")))]
 
 
 AppraisalMode = Literal["words", "model", "off"]
@@ -106,10 +97,12 @@ class StoreSettings(_Group):
         default_factory=lambda: user_data_path("substrate"),
         description="Directory of the embedded engine; unset: the platform's directory for user data.",
     )
-    url: Annotated[str, AfterValidator(_check_redis)] | None = Field(
-        default=None,
-        validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
-        description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
+    url: Annotated[str, AfterValidator(partial(_check_address, schemes=_REDIS, names=NAMES_OF_URL))] | None = (
+        Field(
+            default=None,
+            validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
+            description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
+        )
     )
     falkordb_host: str | None = Field(
         default=None,
@@ -325,8 +318,7 @@ class UpkeepSettings(_Group):
 
     def named_jobs(self) -> tuple[str, ...] | None:
         """The names of the jobs to run; None for those that run by default."""
-        names = tuple(name.strip() for name in self.upkeep_jobs.split(",") if name.strip())
-        return names or None
+        return tuple(name.strip() for name in self.upkeep_jobs.split(",") if name.strip()) or None
 
 
 class AuthSettings(_Group):

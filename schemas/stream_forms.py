@@ -172,13 +172,6 @@ def _graph_edge(link: ConsciousnessRelationship, weight: float) -> GraphEdge:
 # --- by reference -------------------------------------------------------------------------------------------
 
 
-def graph_memories(stream: ConsciousnessStream) -> Iterator[ConsciousnessNode]:
-    """The memory of each node of the traversal graph: of several versions the one that the node shows."""
-    records = {moments_of(node): node for node in all_memories(stream)}
-    for node in stream.traversal_graph.nodes:
-        yield records[moments_of(node)]
-
-
 def moments_of(node: ConsciousnessNode | GraphNode) -> tuple[Any, ...]:
     """What tells a record from every other one of the stream: its graph, its id, and its times."""
     return node.graph_key, node.node_id, node.valid_at, node.created_at, node.invalid_at, node.expired_at
@@ -233,7 +226,8 @@ def referenced(stream: ConsciousnessStream, sections: Collection[str] = _SECTION
     }
     if "traversal_graph" in sections:
         figures = {name: getattr(stream.traversal_graph, name) for name in GraphFigures.model_fields}
-        nodes = refer(graph_memories(stream))
+        records = {moments_of(node): node for node in all_memories(stream)}
+        nodes = refer(map(records.__getitem__, map(moments_of, stream.traversal_graph.nodes)))
         edges = {_put(links, link): weight for link, weight in edge_links(stream)}
         values["traversal_graph"] = GraphReferences.unchecked({**figures, "nodes": nodes, "edges": edges})
     frame = {name: getattr(stream, name) for name in StreamFrame.model_fields}

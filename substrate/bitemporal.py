@@ -284,8 +284,7 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_versio
         )
         for version, record in enumerate(reverted, start=last_version + 1)
     )
-    closed = tuple(close(record, at, UNDONE) for record in opened)
-    return Change(at, closed, reopened, undone)
+    return Change(at, tuple(close(record, at, UNDONE) for record in opened), reopened, undone)
 
 
 def go_back(records: Sequence[Record], since: Instant, at: Instant, last_version: int) -> Change:

@@ -22,7 +22,8 @@ def read(text: str) -> dict[str, Any]:
     value = orjson.loads(text)
     if not isinstance(value, dict):
         raise ValueError("it is no map")
-    if may_be_deep(text) and is_deeper(value, DEEPEST):
+    # To count the brackets is a cheap check that excludes most texts.
+    if text.count("{") + text.count("[") > DEEPEST and is_deeper(value, DEEPEST):
         raise ValueError(f"it is nested deeper than {DEEPEST} lists and maps")
     return value
 
@@ -30,11 +31,6 @@ def read(text: str) -> dict[str, Any]:
 def json_text(value: Any) -> str | None:
     """A list or map as JSON; None for an empty one."""
     return orjson.dumps(value).decode() if value else None
-
-
-def may_be_deep(text: str) -> bool:
-    """True when the text has enough brackets to be nested too deeply: a cheap check that excludes most texts."""
-    return text.count("{") + text.count("[") > DEEPEST
 
 
 def repair_map(text: str) -> str:

@@ -195,7 +195,7 @@ def _check_part(place: str, wanted: Any) -> None:
     for name, value in wanted.items():
         if not operators:
             _check_part(f"{place}.{name}", value)
-        elif name in _ORDER and not _is_ordered(value):
+        elif name in _ORDER and not (_is_number(value) or isinstance(value, str)):
             raise InvalidRequest(f"{place} {name} compares with a number or a text")
         elif name not in ("$eq", "$ne", *_ORDER):
             known = ", ".join(("$eq", "$ne", *_ORDER))
@@ -245,10 +245,6 @@ def _equal_json(first: Any, second: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, _NUMBERS) and not isinstance(value, bool)
-
-
-def _is_ordered(value: Any) -> bool:
-    return _is_number(value) or isinstance(value, str)
 
 
 def matches_namespace(namespace: tuple[str, ...], conditions: Sequence[MatchCondition]) -> bool:

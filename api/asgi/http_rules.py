@@ -32,7 +32,8 @@ class HttpRulesMiddleware:
         ]
         headers.append((b"accept-encoding", b"gzip" if accepts_gzip else b"identity"))
         normalized = {**scope, "headers": headers}
-        sender = _EtagSender(send, gzip_tag=any(_is_gzip_tag(header) for header in scope["headers"]))
+        conditions = [value for name, value in scope["headers"] if name in _CONDITIONS]
+        sender = _EtagSender(send, gzip_tag=any(map(_GZIP_TAG.search, conditions)))
         if scope["method"] == "HEAD":
             await self.app({**normalized, "method": "GET"}, receive, _HeadSender(sender))
         else:
@@ -69,10 +70,6 @@ class _HeadSender:
         self._started = True
         await self._send(message)
         await self._send({"type": "http.response.body", "body": b""})
-
-
-def _is_gzip_tag(header: tuple[bytes, bytes]) -> bool:
-    return header[0] in _CONDITIONS and _GZIP_TAG.search(header[1]) is not None
 
 
 def _accepts_gzip(accept_encoding: str) -> bool:

@@ -29,7 +29,7 @@ from schemas.errors import Fault, InvalidRequest
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
 from schemas.mind.learning import LearningMoments
-from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from schemas.settings import Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
 from substrate.graphs.names import graph_name
@@ -89,7 +89,9 @@ def demo(
     life = read_story(now())
     configured = support.read_settings(ctx)
     with _choose_directory(configured.store, keep=keep) as directory:
-        embedding = _choose_embedding(configured.embedding)
+        # The local model unless one is configured: an OpenAI key alone must not make the demo send texts there.
+        chosen = configured.embedding.embedding or "local"
+        embedding = configured.embedding.model_copy(update={"embedding": chosen})
         settings = replace(support.use_directory(configured, Path(directory)), embedding=embedding)
         console = support.output()
         support.run(_run_story(life, settings, console))
@@ -113,11 +115,6 @@ async def _check_nothing_stored(runtime: Runtime, settings: Settings) -> None:
             "the example life goes into a directory of its own",
             remedy="Name another directory: substrate --data DIRECTORY demo --keep.",
         )
-
-
-def _choose_embedding(embedding: EmbeddingSettings) -> EmbeddingSettings:
-    """The local model unless one is configured: an OpenAI key alone must not make the demo send texts there."""
-    return embedding.model_copy(update={"embedding": embedding.embedding or "local"})
 
 
 def _find_command() -> str:

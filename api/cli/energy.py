@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.mind.state import energy_series
-from schemas.mind.state import EnergyPoint, EnergySeries
+from schemas.mind.state import EnergySeries
 from schemas.paging import Paged
 
 OPTIONS: Final = {"limit": "--limit", "cursor": "--cursor"}
@@ -41,14 +41,10 @@ def _show(series: EnergySeries, console: Console) -> None:
     table = Table("from", "energy", "set by", box=None)
     for point in series.points:
         shown = "-" if point.energy is None else f"{point.energy:.2f}"
-        table.add_row(formatting.format_time(point.valid_at), shown, Text(_set_by(point)))
+        set_by = f"stream {point.stream_id}" if point.feedback_at else "the citizen"
+        set_by = "nobody" if not point.feedback_at and point.energy is None else formatting.to_line(set_by)
+        table.add_row(formatting.format_time(point.valid_at), shown, Text(set_by))
     if series.points:
         console.print(table)
     if series.next is not None:
         console.print(Text(f"more: --cursor {series.next}", "bright_black"), soft_wrap=True)
-
-
-def _set_by(point: EnergyPoint) -> str:
-    if point.feedback_at is None:
-        return "nobody" if point.energy is None else "the citizen"
-    return formatting.to_line(f"stream {point.stream_id}")

@@ -97,9 +97,14 @@ async def _read_records(
 
 def _show(records: Sequence[_Record], console: Console) -> None:
     last = records[-1]
-    identity = last.link_id if isinstance(last, LinkRecord) else last.node_id
+    if isinstance(last, LinkRecord):
+        identity, title = last.link_id, f"{last.source_id} {last.relation_type} {last.target_id}"
+    else:
+        identity, title = last.node_id, formatting.choose_title(last)
     count = f"{len(records)} record{'s' if len(records) > 1 else ''}"
-    console.print(Text.assemble((_title(last), "bold"), f" · {identity} · {last.graph_key} · {count}"))
+    console.print(
+        Text.assemble((formatting.to_line(title), "bold"), f" · {identity} · {last.graph_key} · {count}")
+    )
     table = Table("", "holds", "was believed", "what it says, and why it ended", show_lines=True, expand=True)
     valid_bars = draw_bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
     known_bars = draw_bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)
@@ -118,12 +123,6 @@ def _show(records: Sequence[_Record], console: Console) -> None:
 
 def _format_span(start: datetime, end: datetime | None) -> str:
     return f"{formatting.format_time(start)}\nto {formatting.format_time(end)}"
-
-
-def _title(record: _Record) -> str:
-    if isinstance(record, MemoryRecord):
-        return formatting.choose_title(record)
-    return formatting.to_line(f"{record.source_id} {record.relation_type} {record.target_id}")
 
 
 def _read_text(record: _Record) -> str:

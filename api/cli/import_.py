@@ -12,9 +12,8 @@ from rich.text import Text
 
 from api.cli import support
 from api.cli.ingest import AsHappened, How, take_in
-from orchestration.ingestion.file_readers import read_once
+from orchestration.ingestion.file_readers import FilesToRead, read_once
 from orchestration.ingestion.formats.files import size_of
-from orchestration.ingestion.reading_process import FilesToRead
 from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
@@ -67,7 +66,7 @@ def import_file(
     if origin is not ExportedBy.SUBSTRATE:
         if restamp:
             raise InvalidRequest("--restamp is for exports of Substrate", remedy="Leave it out.")
-        task = FilesToRead(str(path), size_of(path), None, origin, citizen_id, strict=True)
+        task = FilesToRead(str(path), size_of(path), None, origin.value, citizen_id, strict=True)
         take_in(ctx, support.run(read_once(task)).intake.parsed, how=How(as_happened=as_happened))
         return
     if as_happened:

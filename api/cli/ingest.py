@@ -15,14 +15,13 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
-from orchestration.ingestion.file_readers import read_once
+from orchestration.ingestion.file_readers import FilesToRead, read_once
 from orchestration.ingestion.formats import FORMATS
 from orchestration.ingestion.formats.files import names_below, size_of
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
-from orchestration.ingestion.reading_process import FilesToRead
 from orchestration.ingestion.storing import NOBODY, length
 from orchestration.ingestion.written_times import read_zone
 from schemas.collectives import owner_of

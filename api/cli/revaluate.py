@@ -11,7 +11,6 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.upkeep.revaluation import draw_for, judge
-from schemas.commands import Command, Correct
 from schemas.errors import InvalidRequest
 from schemas.upkeep.revaluation import Draw, DrawnMemory, DrawRequest, JudgementRequest, JudgementsAnswer
 from substrate.text import count_of
@@ -47,7 +46,9 @@ def revaluate(
         judgements = [*map(_judgement, set_ or ()), *({"id": name, "leave": True} for name in leave or ())]
         request = support.validate(JudgementRequest, {"judgements": judgements}, OPTIONS)
         answer = support.in_store(
-            settings, lambda deps, now: judge(citizen, request.judgements, deps, now, prepare=_as_it_is), citizen
+            settings,
+            lambda deps, now: judge(citizen, request.judgements, deps, now, prepare=lambda command: command),
+            citizen,
         )
         support.print_answer(answer, _show_answer, as_json=as_json)
         if answer.refused:
@@ -67,10 +68,6 @@ def _judgement(given: str) -> dict[str, Any]:
         return {"id": name, "importance": float(importance)}
     except ValueError:
         raise InvalidRequest(f"--set: {given!r} is not ID=X, with a number from 0 to 1") from None
-
-
-def _as_it_is(command: Correct) -> Command:
-    return command
 
 
 def _show_draw(draw: Draw, console: Console) -> None:

@@ -37,7 +37,9 @@ def show(
     tiers = stream.activation_tiers
     _show_header(stream, console, question=question, scope=scope)
     if not tiers.ordered():
-        console.print(Text(_why_empty(stream), "yellow"))
+        asks_again = "Nothing came to mind. Ask in other words, or without filters."
+        too_short = "No memory is as short as --max-tokens allows."
+        console.print(Text(too_short if stream.omitted else asks_again, "yellow"))
     _show_rule(console, "in focus", tiers.focus)
     for node in tiers.focus:
         show_memory(node, stream.entities, console, explain=explain)
@@ -92,12 +94,6 @@ def show_within(
     bare = stream.model_copy(update={"traversal_graph": graph, **gone})
     cut = cut_to_room(memories[0], most, stems_of(question), partial(cost, of=bare))
     shown(reduced(bare, [cut]), console)
-
-
-def _why_empty(stream: ConsciousnessStream) -> str:
-    if stream.omitted:
-        return "No memory is as short as --max-tokens allows."
-    return "Nothing came to mind. Ask in other words, or without filters."
 
 
 def print_indented(console: Console, text: Text) -> None:

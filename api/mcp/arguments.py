@@ -34,7 +34,7 @@ WakeMode = Literal[
 ]
 """The modes of a waking (`QueryMode`), and the one in which the appetite decides."""
 CitizenArgument = Annotated[CitizenId, Field(description="Whose memory it is.")]
-MemoryIdArgument = Annotated[Identifier, Field(description="Its id, as recall and remember return it.")]
+MemoryIdArgument = Annotated[Identifier, Field(description="Its id, as recall or remember gave it.")]
 LevelArgument = Annotated[
     Level,
     Field(description="N1: its own. N2: that of all. N3: what the world knows."),
@@ -52,7 +52,7 @@ AsOfArgument = Annotated[
 ]
 KnownAtArgument = Annotated[
     KnownMoment | None,
-    Field(description="Only what was known at this time. Default, and `now`: all known now."),
+    Field(description="Only what was known then. Default, and `now`: all known now."),
 ]
 FiltersArgument = Annotated[
     Filters | None,

@@ -39,7 +39,9 @@ def etag_response(
     owner = _owner_digest(memory.graph_key, citizen_id, memory.node_id)
     tag = f'"{memory.version}-{owner}-{blake2b(body, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if if_none_match is not None and _matches_any(tag, if_none_match):
+    # Weak comparison, as RFC 9110 requires for `If-None-Match`.
+    known = [part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")]
+    if tag in known or "*" in known:
         return Response(status_code=304, headers=headers)
     [shown] = decay.show([memory])
     return Response(shown.model_dump_json(), headers=headers, media_type="application/json")
@@ -72,9 +74,3 @@ def _owner_digest(graph: object, citizen_id: object, memory_id: object) -> str:
     """A digest of the memory's address. On shared levels it is the same for every citizen who reads."""
     names = (graph, citizen_id if graph == Level.N1 else None, memory_id)
     return blake2b("\x00".join(str(name) for name in names).encode(), digest_size=4).hexdigest()
-
-
-def _matches_any(tag: str, if_none_match: str) -> bool:
-    """Weak comparison, as RFC 9110 requires for `If-None-Match`."""
-    tags = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
-    return tag in tags or "*" in tags

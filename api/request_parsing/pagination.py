@@ -143,13 +143,11 @@ async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now:
     after = None
     if page.after is not None:
         after = encode_cursor(kind.name, *page.after, scope.valid.start, scope.known.start, asked)
-    notes = await _filter_notes(request, graph, scope, now) if request.cursor is None else ()
+    notes: tuple[str, ...] = ()
+    if request.cursor is None:
+        view = View(scope, {request.graph_key: GraphTarget(request.graph_key, graph, past=True)}, now)
+        notes = (await read_filters(request.filters, view)).notes
     return ShownPage(page.rows, scope.valid.start, scope.known.end, after, notes)
-
-
-async def _filter_notes(request: ListRequest, graph: Graph, scope: Scope, now: Instant) -> tuple[str, ...]:
-    view = View(scope, {request.graph_key: GraphTarget(request.graph_key, graph, past=True)}, now)
-    return (await read_filters(request.filters, view)).notes
 
 
 async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> str | None:

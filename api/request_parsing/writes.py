@@ -108,14 +108,10 @@ ListWrite = Annotated[WriteContext, Depends(_list_write_context)]
 """For routes that take lists."""
 
 
-def _unparsed(raw: Any) -> Any:
-    return raw
-
-
 def one_or_many(kind: Any) -> PlainValidator:
     """Marks a body as one command or a list of them: documented by its type, parsed later, each on its own."""
     many = Annotated[list[kind], Field(min_length=1, max_length=MAX_COMMANDS)]
-    return PlainValidator(_unparsed, json_schema_input_type=kind | many)
+    return PlainValidator(lambda raw: raw, json_schema_input_type=kind | many)
 
 
 async def write_one_or_many(raw: Any, kind: type[Command] | None, writing: WriteContext) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple, Self
+from typing import Annotated, Any, Final, Self
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -24,6 +24,7 @@ from api.telemetry import metrics
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
+from orchestration.ingestion.formats.messages import MAX_PARTS
 from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened
@@ -43,13 +44,12 @@ def _any_of(*names: str) -> dict[str, Any]:
     return {"anyOf": [{"required": [name]} for name in names]}
 
 
-_WHERE: Final = {"citizen_id", "level", "collective"}
 _NAME: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_NAME}
 _WORDS: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_LONG_TEXT}
 _PARTS: Final = {"type": "object", "properties": {"type": {"type": "string"}, "text": _WORDS}}
 _TEXT: Final = {
     "description": "A text, or parts of which those with a `text` are read. A message without words is left out.",
-    "anyOf": [_WORDS, {"type": "array", "items": _PARTS}, {"type": "null"}],
+    "anyOf": [_WORDS, {"type": "array", "items": _PARTS, "maxItems": MAX_PARTS}, {"type": "null"}],
 }
 Message = Annotated[
     dict[str, Any],
@@ -101,7 +101,7 @@ class IngestionContext:
         """
         key = ConversationKey(graph_name(sent.graph_key, sent.citizen_id), episode_id)
         progress = self.ingestions.begin(key, content, work)
-        where = sent.model_dump(mode="json", include=_WHERE, exclude_unset=True)
+        where = sent.model_dump(mode="json", include={"citizen_id", "level", "collective"}, exclude_unset=True)
         address = f"/v1/episodes/{quote(episode_id, safe='')}?{urlencode(where)}"
         headers = {"Location": address, "Preference-Applied": "respond-async"}
         return Response(progress.model_dump_json(), 202, headers, media_type="application/json")
@@ -135,11 +135,6 @@ class Turns(GraphRequest):
     messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
 
 
-class ParsedEpisode(NamedTuple):
-    id: str
-    intake: ParsedFiles
-
-
 def prefers_async(
     prefer: Annotated[
         Annotated[str, Field(max_length=1000)] | None,
@@ -167,13 +162,13 @@ async def remember_episode(
     messages, deps = conversation.messages, context.runtime.deps
     unnamed = Episode("", conversation.owner, (), graph=conversation.graph_key)
     episode_id = conversation.episode_id or await name_conversation(unnamed, messages, deps)
-    episode = await asyncio.to_thread(_parse, conversation, episode_id)
-    context.caller.commands += [item.command_id for item in episode.intake.items if item.command_id is not None]
-    work = partial(_store, context, conversation, episode)
+    parsed = await asyncio.to_thread(_parse, conversation, episode_id)
+    context.caller.commands += [item.command_id for item in parsed.items if item.command_id is not None]
+    work = partial(_store, context, conversation, parsed, episode_id=episode_id)
     if not in_background:
         report = await work()
         return Response(report.model_dump_json(), media_type="application/json")
-    return context.begin(episode.id, conversation, conversation.messages, work)
+    return context.begin(episode_id, conversation, conversation.messages, work)
 
 
 @router.post("/{episode_id:path}/turns", operation_id="hear")
@@ -211,18 +206,23 @@ async def progress(
 
 
 async def _store(
-    context: IngestionContext, conversation: Conversation, episode: ParsedEpisode, progress: Progress | None = None
+    context: IngestionContext,
+    conversation: Conversation,
+    parsed: ParsedFiles,
+    progress: Progress | None = None,
+    *,
+    episode_id: str,
 ) -> EpisodeReport:
     deps, citizen_id = context.runtime.deps, conversation.citizen_id
     writer = context.caller.writer_of(conversation.graph_key, citizen_id)
     store = ingest_as_happened if conversation.known_as_happened else ingest
-    report = await store(episode.intake, deps, context.now, progress=progress, writer=writer)
+    report = await store(parsed, deps, context.now, progress=progress, writer=writer)
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     facts = None
     if conversation.extract_facts:
-        arranged = await arranged_episodes(episode.intake, deps, context.now)
+        arranged = await arranged_episodes(parsed, deps, context.now)
         facts = await store_facts(arranged, deps, context.now, writer)
-    fields = {"citizen_id": citizen_id, **graph_fields(conversation.graph_key), "episode_id": episode.id}
+    fields = {"citizen_id": citizen_id, **graph_fields(conversation.graph_key), "episode_id": episode_id}
     return EpisodeReport(**dict(report), **fields, facts=facts)
 
 
@@ -237,8 +237,7 @@ async def erase_episode(
     return await erase_and_report({**query.model_dump(), "episode_id": episode_id}, EraseEpisode, writing)
 
 
-def _parse(conversation: Conversation, episode_id: str) -> ParsedEpisode:
+def _parse(conversation: Conversation, episode_id: str) -> ParsedFiles:
     """Parse the conversation. Raises InvalidRequest for an invalid message."""
     file = File("messages", orjson.dumps(conversation.messages).decode())
-    parsed = parse("messages", FileSet(episode_id, (file,), conversation.owner))
-    return ParsedEpisode(episode_id, parsed.into(conversation.graph_key))
+    return parse("messages", FileSet(episode_id, (file,), conversation.owner)).into(conversation.graph_key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
@@ -42,15 +42,13 @@ class ConversationKey(NamedTuple):
 class _Job:
     progress: EpisodeProgress
     digest: bytes
-    task: asyncio.Task[None] | None = field(default=None)
+    task: asyncio.Task[None] | None = None
 
 
 async def _end(jobs: Iterable[_Job]) -> None:
-    tasks: list[asyncio.Task[None]] = []
-    for job in jobs:
-        if job.task is not None:
-            job.task.cancel()
-            tasks.append(job.task)
+    tasks = [job.task for job in jobs if job.task is not None]
+    for task in tasks:
+        task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
@@ -121,10 +119,8 @@ class BackgroundIngestions:
             result = {"status": "failed", "detail": error.detail}
         except Exception as error:
             logger.exception("storing a conversation failed")
-            result = {
-                "status": "failed",
-                "detail": f"an unexpected {type(error).__name__}; see the log of the service",
-            }
+            detail = f"an unexpected {type(error).__name__}; see the log of the service"
+            result = {"status": "failed", "detail": detail}
         job.progress = job.progress.model_copy(update=result)
         finished = [key for key, job in self._jobs.items() if job.progress.status != "running"]
         for key in finished[: max(0, len(finished) - MAX_FINISHED)]:

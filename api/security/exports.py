@@ -51,9 +51,5 @@ ReservedExport = Annotated[ExitStack, Depends(_reserve_export)]
 
 async def stream_blocks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
     """The lines in blocks. Each block is read in a thread, because reading sorts and decodes."""
-    while block := await run_in_threadpool(_block, lines):
+    while block := await run_in_threadpool(lambda: b"".join(islice(lines, LINES_PER_BLOCK))):
         yield block
-
-
-def _block(lines: Iterator[bytes]) -> bytes:
-    return b"".join(islice(lines, LINES_PER_BLOCK))

@@ -162,10 +162,6 @@ type PathValues = Mapping[str, Any]
 type PathCheck = Callable[[Caller, PathValues], None]
 
 
-def _allow_path(_caller: Caller, _path: PathValues) -> None:
-    pass
-
-
 type Check = Callable[[Caller, Arguments], Arguments]
 
 
@@ -177,7 +173,7 @@ class Permission(NamedTuple):
 
     description: str
     check: Check
-    check_path: PathCheck = _allow_path
+    check_path: PathCheck = lambda _caller, _path: None
 
     @classmethod
     def of_path(cls, description: str, check_path: PathCheck) -> Permission:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from orchestration.appraisal import context, feelings
 from orchestration.appraisal.context import Owner
@@ -132,7 +132,8 @@ def _tells_turn(sentence: Sentence, hit: Hit, language: Language) -> bool:
     if kind == "states_bare":
         return context.opens_clause(sentence, hit, language)
     if kind == "states_others":
-        is_own = context.follows_own_subject(sentence, hit, language)
+        before = sentence.tokens[max(0, hit.start - 1) : hit.start]  # "I will not answer": the speaker does it
+        is_own = any(token.text in language.words["own_subjects"] for token in before)
         return not (is_own and hit.entry.value == ResolutionState.BLOCKED)
     return context.owner_of(sentence, hit, language) is not Owner.OTHER
 
@@ -148,11 +149,6 @@ def _outcomes(read: Sequence[Sentence], language: Language) -> set[int]:
     return signs
 
 
-class _Span(NamedTuple):
-    start: int
-    end: int
-
-
 def _goal(text: str, read: Sequence[Sentence], language: Language) -> str | None:
     """The first goal that the speaker tells, without its lead: "learn Spanish" of "I want to learn Spanish"."""
     for sentence in read:
@@ -163,11 +159,11 @@ def _goal(text: str, read: Sequence[Sentence], language: Language) -> str | None
                 if span is None or context.owner_of(sentence, hit, language) is Owner.OTHER:
                     continue
                 if not context.is_supposed(sentence, hit, language):
-                    return " ".join(text[slice(*span)].split())
+                    return " ".join(text[span].split())
     return None
 
 
-def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> _Span | None:
+def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> slice | None:
     tokens = sentence.tokens
     start = hit.end + (hit.end < len(tokens) and tokens[hit.end].text in ",:")
     if start >= len(tokens) or tokens[start].text in language.words["goal_not"] | language.words["negations"]:
@@ -180,7 +176,7 @@ def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> _Span | None
         if sentence.begins_clause(end + 1) or (end > start and tokens[end].text in breaks):
             break
         end += 1
-    return _Span(tokens[start].start, tokens[end - 1].end) if end > start else None
+    return slice(tokens[start].start, tokens[end - 1].end) if end > start else None
 
 
 def _importance(read: Sequence[Sentence], language: Language) -> float | None:

@@ -67,11 +67,6 @@ def opens_clause(sentence: Sentence, hit: Hit, language: Language) -> bool:
     return all(token.text in may_precede for token in before)
 
 
-def follows_own_subject(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    """Whether the speaker does what a phrase for others says: "I will not answer"."""
-    return hit.start > 0 and sentence.tokens[hit.start - 1].text in language.words["own_subjects"]
-
-
 def is_supposed(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """True in a clause that says what would, could or should be; "and I" begins another, unless it goes on to
     suppose: "it sounds muddy and I am fed up", but not "if it rains and I am fed up".

@@ -51,7 +51,7 @@ def read_emotions(text: str) -> dict[str, float]:
 def own_emotions(read: Sequence[Sentence], language: Language) -> dict[str, float]:
     """The emotions that the speaker tells as felt, with their intensities; the strongest first."""
     felt: dict[str, float] = {}
-    ironic = is_ironic(read)
+    ironic = any(hit.entry.kind == "irony" for sentence in read for hit in sentence.hits)  # "oh great, another"
     for sentence in read:
         asked = context.asked_from(sentence, language)
         for hit in sentence.hits:
@@ -62,11 +62,6 @@ def own_emotions(read: Sequence[Sentence], language: Language) -> dict[str, floa
                 again = EMPHASIS if hit.entry.value in felt else 0.0
                 felt[hit.entry.value] = min(1.0, max(felt.get(hit.entry.value, 0.0), strength) + again)
     return {emotion: round(felt[emotion], 2) for emotion in sorted(felt, key=lambda each: -felt[each])}
-
-
-def is_ironic(read: Iterable[Sentence]) -> bool:
-    """Whether a phrase such as "oh great, another" marks the praise in a text as irony."""
-    return any(hit.entry.kind == "irony" for sentence in read for hit in sentence.hits)
 
 
 def _is_felt(sentence: Sentence, hit: Hit, language: Language) -> bool:
@@ -96,12 +91,10 @@ def _is_had(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def _stands_alone(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """Whether a word such as `gutted` begins its clause, apart from degree words: the speaker left out "I am"."""
-    skipped = language.words["skipped"] | language.words["copulas"] | language.words["negations"]
-    polite = language.words["polite"]
-    return all(
-        sentence.tokens[place].text in skipped or sentence.tokens[place].text in polite
-        for place in range(sentence.clause_start(hit.start), hit.start)
-    )
+    words = language.words
+    may_precede = words["skipped"] | words["copulas"] | words["negations"] | words["polite"]
+    before = sentence.tokens[sentence.clause_start(hit.start) : hit.start]
+    return all(token.text in may_precede for token in before)
 
 
 def intensity(sentence: Sentence, hit: Hit, language: Language) -> float:

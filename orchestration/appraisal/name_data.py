@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-CODES: Final = ("en", "de")
-"""The languages, the default first."""
+from orchestration.appraisal.languages import CODES
+
 MOST_READ: Final = 2000
 """Only so many characters of a text decide its language."""
 
@@ -100,10 +100,6 @@ def _any_case(pattern: str) -> str:
 def language_of(text: str, otherwise: str = CODES[0]) -> str:
     """The code of the language whose frequent words a text has most of; `otherwise` when it has none."""
     found = _WORD.findall(text[:MOST_READ].lower())
-    counts = {code: _count(found, name_data(code).words["function_words"]) for code in CODES}
+    counts = {code: sum(map(name_data(code).words["function_words"].__contains__, found)) for code in CODES}
     best = max(CODES, key=lambda code: counts[code])
     return best if counts[best] > 0 else otherwise
-
-
-def _count(found: Sequence[str], words: frozenset[str]) -> int:
-    return sum(word in words for word in found)

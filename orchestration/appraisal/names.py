@@ -15,14 +15,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.name_data import NameData, language_of, name_data
-from orchestration.appraisal.own_words import (
-    QUOTED,
-    Token,
-    has_quotes,
-    heading_spans,
-    own_words,
-    tokens_of,
-)
+from orchestration.appraisal.own_words import QUOTED, Token, has_quotes, heading_spans, own_words, tokens_of
 from substrate.text import STOP_WORDS, name_key
 
 
@@ -134,7 +127,7 @@ class _Reader:
 
     def judge(self, run: _Run) -> Mention | None:
         """The name of a run with its kind, or None when it is no name."""
-        name = " ".join(token.word for token in self._of(run))
+        name = " ".join(token.word for token in self.tokens[run.first : run.last + 1])
         if len(name) > LONGEST_NAME or run.last - run.first >= MOST_WORDS or len(name) < 2:
             return None
         return self._person(run, name) or self._thing(run, name) or self._weak(run, name)
@@ -228,12 +221,8 @@ class _Reader:
         following = "" if last.owning else self._word(run.last + 1)
         if self._is_project(run, following):
             return Mention(name, Kind.PROJECT)
-        if following in self.data.choices["product_cues"] and self._word(run.first - 1) in (
-            "the",
-            "my",
-            "die",
-            "der",
-        ):
+        is_product = following in self.data.choices["product_cues"]
+        if is_product and self._word(run.first - 1) in ("the", "my", "die", "der"):
             return Mention(name, Kind.PRODUCT)
         if run.last > run.first and last.key in words["organisation_suffixes"]:
             return Mention(name, Kind.ORGANISATION)
@@ -255,7 +244,9 @@ class _Reader:
             return not last.owning or not self._is_first_name(run.first)
         if run.last > run.first and last.key in self.data.words["place_suffixes"]:
             return not self.data.nouns_have_capitals and not self._acts(run)
-        if last.owning or self.data.nouns_have_capitals or not _is_plain(name):
+        parts = name.replace("-", " ").split()
+        is_plain = all(word.isalpha() and word[1:].islower() for word in parts)  # `FalkorDB` is no place
+        if last.owning or self.data.nouns_have_capitals or not is_plain:
             return False
         return self._cued(run, "place") and not self._first_name_key(last.key)
 
@@ -294,18 +285,15 @@ class _Reader:
         token = self.tokens[place]
         if not token.capital or not self._first_name_key(token.key):
             return False
-        return token.key not in self.data.words["ambiguous_names"] or (
-            not token.first and self._has_surname(place)
-        )
+        if token.key not in self.data.words["ambiguous_names"]:
+            return True
+        if token.first or self.data.nouns_have_capitals:
+            return False
+        after = self.tokens[place + 1 : place + 2]  # a surname
+        return any(one.capital and self.text[token.end : one.start] == " " for one in after)
 
     def _first_name_key(self, key: str) -> bool:
         return key in self.data.words["first_names"]
-
-    def _has_surname(self, place: int) -> bool:
-        if place + 1 >= len(self.tokens) or self.data.nouns_have_capitals:
-            return False
-        after = self.tokens[place + 1]
-        return after.capital and self.text[self.tokens[place].end : after.start] == " "
 
     def _is_common(self, key: str) -> bool:
         """True for a word that only has a capital because a sentence begins with it."""
@@ -318,14 +306,6 @@ class _Reader:
         if place < 0 or other >= len(self.tokens):
             return False
         return self.text[self.tokens[place].end : self.tokens[other].start] in gaps
-
-    def _of(self, run: _Run) -> Sequence[Token]:
-        return self.tokens[run.first : run.last + 1]
-
-
-def _is_plain(name: str) -> bool:
-    """True for a name of letters that each word begins with a capital alone: `FalkorDB` is no place."""
-    return all(word.isalpha() and word[1:].islower() for word in name.replace("-", " ").split())
 
 
 class KnownNames(NamedTuple):

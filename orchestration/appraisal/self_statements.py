@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import language
-from orchestration.appraisal.name_data import CODES, NameData, language_of, name_data
+from orchestration.appraisal.languages import CODES, language
+from orchestration.appraisal.name_data import NameData, language_of, name_data
 from orchestration.appraisal.names import read_names
 from orchestration.appraisal.own_words import QUOTED, own_words
 from orchestration.appraisal.speech import own_text

@@ -110,9 +110,7 @@ def _introduces(line: str, language: Language) -> bool:
     if not line.rstrip().endswith(":"):
         return False
     words = {token.lower() for token in _TOKEN.findall(line[-200:])}
-    return not words.isdisjoint(language.words["introduced"]) and not words.isdisjoint(
-        language.words["introducers"]
-    )
+    return all(not words.isdisjoint(language.words[name]) for name in ("introduced", "introducers"))
 
 
 type Book = Mapping[str, Sequence[Entry]]

@@ -19,7 +19,6 @@ SHORT: Final = 5
 says "another rule" leads over to it."""
 LONG: Final = 40
 """A sentence of more tokens tells a story or a task: nobody says a rule so."""
-_BEFORE_BID: Final = frozenset(("lasting", "announced", "named", "conditions"))
 
 
 def is_standing_instruction(text: str) -> bool:
@@ -27,17 +26,15 @@ def is_standing_instruction(text: str) -> bool:
     read = text[:INSTRUCTION_WITHIN]
     language = language_of(read)
     told = list(sentences(read, language))
-    hits = (hit for sentence in told for hit in sentence.hits)
-    if any(hit.entry.kind == "rules" and hit.entry.value == "preferences" for hit in hits):
-        return True
-    return find_rule(told, language) is not None
+    is_preferred = any(_is_a(hit, "preferences") for sentence in told for hit in sentence.hits)
+    return is_preferred or find_rule(told, language) is not None
 
 
 def is_revocation(text: str) -> bool:
     """Whether a text says that a rule no longer holds: "you can drop the three lines thing"."""
     read = text[:INSTRUCTION_WITHIN]
-    found = (hit for sentence in sentences(read, language_of(read)) for hit in sentence.hits)
-    return any(hit.entry.kind == "rules" and hit.entry.value == "revoked" for hit in found)
+    told = sentences(read, language_of(read))
+    return any(_is_a(hit, "revoked") for sentence in told for hit in sentence.hits)
 
 
 def is_conditional(text: str) -> bool:
@@ -127,8 +124,7 @@ def _has(sentence: Sentence, words: frozenset[str]) -> bool:
 def _signals(sentence: Sentence, language: Language) -> frozenset[str]:
     """What the phrases of a sentence are, by the names of `rules` in the file; an imperative is one of `bids`."""
     found: set[str] = set()
-    wishes = [hit for hit in sentence.hits if hit.entry.kind == "rules" and hit.entry.value == "bids"]
-    wished = {place for hit in wishes for place in range(hit.start, hit.end)}
+    wished = _places(sentence, "bids")
     once = _places(sentence, "once")
     lasts = any(_is_a(hit, "lasting") and hit.start not in once for hit in sentence.hits)
     for hit in sentence.hits:
@@ -156,7 +152,7 @@ def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
         return False
     start = sentence.clause_start(hit.start)
     leads = words["polite"] | words["bid_leads"]
-    others = [each for each in sentence.hits if each.entry.kind == "rules" and each.entry.value in _BEFORE_BID]
+    others = [each for each in sentence.hits if _is_a(each, "lasting", "announced", "named", "conditions")]
     covered = {place for each in others for place in range(each.start, each.end)}
     place = hit.start - 1
     while place >= start and (place in covered or tokens[place].text in leads):

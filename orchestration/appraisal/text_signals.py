@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from orchestration.appraisal.context import NEGATION_REACH
 from schemas.wave_signal import Relation
 from substrate.text import STOP_WORDS, name_key, stem, words
 
-NEGATION_REACH: Final = 3
-"""A word is negated when one of the so many words before it is a negation."""
 MAX_RELATIONS: Final = 16
 
 _NEGATIONS: Final = frozenset(

@@ -31,9 +31,7 @@ AHEAD: Final = 60_000_000
 """Microseconds that the clock of a sender may be ahead without a note."""
 NAMED_LEFT_OUT: Final = 5
 TWICE: Final = "its id stands twice in this list, with other words"
-OTHER_SPEAKER: Final = "a message with this id was said by another speaker; only a text can be edited"
 NO_TEXT: Final = "it has no text"
-NOT_STORED: Final = "it is marked deleted and was never stored"
 
 
 def continue_episode(
@@ -89,8 +87,8 @@ class _Arranger:
             expected = None if time is None else time + STEP
         steps = self._steps()
         notes = _left_out_note(self.episode.id, [self.transcript.turns[at] for at in alignment.left_out])
-        known = frozenset(step_id for step_id in self._known(steps))
         notes += ahead_note(self.stamps, "message", self.now)
+        known = frozenset(self._known(steps))
         return Continuation(self.episode, tuple(self.heard), steps, tuple(self.changes), known, notes)
 
     def _is_ahead(self, message: Message, time: datetime, stored: StoredTurn | None) -> bool:
@@ -132,16 +130,13 @@ class _Arranger:
         if not message.turn.text:
             return "left_out", NO_TEXT
         if message.turn.speaker != turn.speaker:
-            return "refused", OTHER_SPEAKER
-        if message.edited_at is None and self._is_first_text(message, turn):
-            return "duplicate", None
+            return "refused", "a message with this id was said by another speaker; only a text can be edited"
+        if message.edited_at is None:
+            keyed = replace(message.turn, key=turn.order.key)
+            first = turn_memory(self.episode, keyed, turn.id, message.turn.time)
+            if turn.fingerprint == fingerprint(move(first, self.episode.graph)):
+                return "duplicate", None  # stored from this very message, and changed since
         return "superseded", None
-
-    def _is_first_text(self, message: Message, turn: StoredTurn) -> bool:
-        """True when the turn was stored from this very message and has been changed since."""
-        keyed = replace(message.turn, key=turn.order.key)
-        first = turn_memory(self.episode, keyed, turn.id, message.turn.time)
-        return turn.fingerprint == fingerprint(move(first, self.episode.graph))
 
     def _change(self, message: Message, turn: StoredTurn, status: Status) -> Command:
         named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}
@@ -191,7 +186,7 @@ class _Arranger:
 
     def _judge_new(self, message: Message) -> tuple[Status, str | None]:
         if message.deleted:
-            return "left_out", NOT_STORED
+            return "left_out", "it is marked deleted and was never stored"
         if not message.turn.text:
             return "left_out", NO_TEXT
         words = said(message.turn.speaker, message.turn.text)
@@ -299,9 +294,7 @@ class _Arranger:
         return SessionStart(key, title if stored is None else stored.title, earlier)
 
     def _stored_start(self, number: int, time: datetime | None) -> str | None:
-        if time is None:
-            return None
-        since = to_instant(time)
+        since = None if time is None else to_instant(time)
         keys = (key for key, session in self.transcript.sessions.items() if session.since == since)
         return next((key for key in keys if "." in key and _session_number(key) == number), None)
 
@@ -309,9 +302,8 @@ class _Arranger:
         """Microseconds between a turn and the one before it."""
         at = self._stored_at(before)
         stored = self.transcript.turns[at : at + 1]
-        earlier = self.times.get(before, self.now)
-        if stored and stored[0].order == before:
-            earlier = stored[0].since
+        is_stored = stored and stored[0].order == before
+        earlier = stored[0].since if is_stored else self.times.get(before, self.now)
         return (self.now if time is None else to_instant(time)) - earlier
 
 

@@ -17,6 +17,7 @@ from orchestration.ingestion.episodes import (
     Session,
     Turn,
     build_link,
+    first_times,
     person_memory,
     session_memory,
     turn_memory,
@@ -108,7 +109,7 @@ class Continuation:
 
     def commands(self) -> Iterator[Command]:
         """Yield the commands: a link comes after both of its ends, a change after everything new."""
-        first_times = self._first_times()
+        since = first_times(self.episode, ((step.turn, step.time) for step in self.steps))
         met: set[str] = set()
         begun = [*(at for at, step in enumerate(self.steps) if step.starts is not None), len(self.steps)]
         turns_of = {first: self.steps[first:end] for first, end in pairwise(begun)}
@@ -119,7 +120,7 @@ class Continuation:
             yield turn_memory(self.episode, step.turn, turn_id, step.time)
             if speaker not in met:
                 met.add(speaker)
-                yield person_memory(self.episode, step.turn.speaker, speaker, first_times.get(speaker))
+                yield person_memory(self.episode, step.turn.speaker, speaker, since.get(speaker))
             yield self._link(turn_id, "SAID_BY", speaker, step)
             if step.starts is not None:
                 yield self._link(self._id(step.starts.key), "STARTS_WITH", turn_id, step)
@@ -148,12 +149,3 @@ class Continuation:
 
     def _id(self, key: str) -> str:
         return identifier(f"{self.episode.id}:{key}")
-
-    def _first_times(self) -> dict[str, datetime]:
-        """The earliest time at which each person speaks in the list."""
-        first: dict[str, datetime] = {}
-        for step in self.steps:
-            speaker = self.episode.person(step.turn.speaker)
-            if step.time is not None:
-                first[speaker] = min(step.time, first.get(speaker, step.time))
-        return first

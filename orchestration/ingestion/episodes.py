@@ -7,9 +7,10 @@ is read: the command of a turn without a time has no time, and gets that of its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, Final
 
 from orchestration.appraisal import key_phrases
@@ -151,7 +152,8 @@ def commands(episode: Episode) -> Iterator[Command]:
     pydantic's ValidationError when a text of the episode cannot be stored.
     """
     known: set[str] = set()
-    first_times = _first_times(episode)
+    timed = (zip(session.turns, session.times(), strict=True) for session in episode.sessions)
+    since = first_times(episode, chain.from_iterable(timed))
     last_session: str | None = None
     last_turn: str | None = None
     for session in episode.sessions:
@@ -166,7 +168,7 @@ def commands(episode: Episode) -> Iterator[Command]:
             speaker = episode.person(turn.speaker)
             if speaker not in known:
                 known.add(speaker)
-                yield person_memory(episode, turn.speaker, speaker, first_times.get(speaker))
+                yield person_memory(episode, turn.speaker, speaker, since.get(speaker))
             yield build_link(episode, turn_id, "SAID_BY", speaker, goal=WHO_SPOKE, time=time)
             if index == 0:
                 yield build_link(episode, session_id, "STARTS_WITH", turn_id, goal=IN_ORDER, time=time)
@@ -176,14 +178,13 @@ def commands(episode: Episode) -> Iterator[Command]:
         last_session = session_id
 
 
-def _first_times(episode: Episode) -> dict[str, datetime]:
+def first_times(episode: Episode, turns: Iterable[tuple[Turn, datetime | None]]) -> dict[str, datetime]:
     """Return the earliest time at which each person speaks; a person without a time is left out."""
     first: dict[str, datetime] = {}
-    for session in episode.sessions:
-        for turn, time in zip(session.turns, session.times(), strict=True):
+    for turn, time in turns:
+        if time is not None:
             speaker = episode.person(turn.speaker)
-            if time is not None:
-                first[speaker] = min(time, first.get(speaker, time))
+            first[speaker] = min(time, first.get(speaker, time))
     return first
 
 

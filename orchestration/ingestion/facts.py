@@ -30,7 +30,7 @@ from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import reader
-from substrate.store.vocabulary import Vocabulary, links_from, read_vocabulary
+from substrate.store.vocabulary import links_from, read_vocabulary
 from substrate.text import name_key
 
 AT_ONCE: Final = 4
@@ -38,8 +38,6 @@ AT_ONCE: Final = 4
 SECONDS: Final = 60.0
 """Deadline of the request for one window."""
 NOBODY: Final = Writer()
-
-GOAL: Final = "remember what was said"
 
 
 @dataclass(slots=True)
@@ -100,8 +98,7 @@ async def store_facts(parsed: ParsedFiles, deps: Deps, now: Instant, writer: Wri
     for unresolved in parsed.items:
         item, _ = await resolve_speakers(unresolved, deps)
         if isinstance(item, Episode):
-            graph = deps.graph(item.graph_name)
-            job = _FactJob(item, graph, deps, now, writer)
+            job = _FactJob(item, deps.graph(item.graph_name), deps, now, writer)
             await _extract(job, model, extraction)
         else:
             extraction.notes.append(f"{item.id} is no conversation: no facts were extracted from it")
@@ -111,9 +108,9 @@ async def store_facts(parsed: ParsedFiles, deps: Deps, now: Instant, writer: Wri
 async def _extract(job: _FactJob, model: LanguageModel, extraction: _Extraction) -> None:
     vocabulary = await read_vocabulary(job.graph)
     for group in batched(fact_prompt.split_windows(job.episode), AT_ONCE):
-        answers = await asyncio.gather(
-            *(model.ask(_question(window, vocabulary), fact_prompt.Facts) for window in group)
-        )
+        prompts = [fact_prompt.build_prompt(window, vocabulary) for window in group]
+        asked = (model.ask(ModelRequest("facts", prompt, SECONDS), fact_prompt.Facts) for prompt in prompts)
+        answers = await asyncio.gather(*asked)
         for window, (value, call) in zip(group, answers, strict=True):
             extraction.calls.append(call)
             if value is None:
@@ -124,10 +121,6 @@ async def _extract(job: _FactJob, model: LanguageModel, extraction: _Extraction)
         if all(value is None for value, _ in answers):
             extraction.notes.append(f"the model was not asked about what follows in {job.episode.id}")
             return
-
-
-def _question(window: Sequence[Message], vocabulary: Vocabulary) -> ModelRequest:
-    return ModelRequest("facts", fact_prompt.build_prompt(window, vocabulary), SECONDS)
 
 
 def _claims(
@@ -203,7 +196,7 @@ def _link(claim: Claim, source_id: str, target_id: str, job: _FactJob) -> Relate
         source_id=source_id,
         target_id=target_id,
         relation_type=claim.relation,
-        goal=GOAL,
+        goal="remember what was said",
         mindstate="extraction",
         energy=0.5,
         confidence=claim.confidence,
@@ -222,9 +215,8 @@ async def _replace(link_id: str, link: Relate, job: _FactJob) -> list[Supersessi
     """End the links that this link replaces: of the same type, from the same memory, and with an earlier start."""
     at = to_datetime(job.now) if link.valid_at is None else link.valid_at
     supersessions = []
-    for earlier in await links_from(
-        job.graph, link.source_id, relation_type=link.relation_type, at=to_instant(at)
-    ):
+    kind, since = link.relation_type, to_instant(at)
+    for earlier in await links_from(job.graph, link.source_id, relation_type=kind, at=since):
         if earlier.target_id == link.target_id:
             continue
         end = Unrelate(

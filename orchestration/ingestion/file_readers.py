@@ -1,33 +1,38 @@
 """Reads files in processes of their own, a few at a time, in fair turns.
 
-A process ends when its caller leaves, when the time is over, or when the readers stop. One that read a small file
-waits for the next: a process takes half a second to start, and 70 MB.
+Such a process opens no store and has no key. The operating system bounds its memory and processor time: what a
+parser makes of a file that was built to harm it ends this process, and no other. It ends when its caller leaves,
+when the time is over, or when the readers stop. One that read a small file waits for the next: a process takes
+half a second to start, and 70 MB.
 """
 
 from __future__ import annotations
 
 import asyncio
 import io
+import math
 import os
 import pickle
+import resource
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import aclosing
+from datetime import tzinfo
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from orchestration.ingestion.reading_process import (
-    EXIT_MEMORY,
-    HEAD_BYTES,
-    Bounds,
-    FilesRead,
-    FilesToRead,
-)
+from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.formats.parsed import FileSet
+from orchestration.ingestion.formats.unpacking import is_archive, make_file, unpack
+from orchestration.ingestion.intake import Intake, parse_readable, parse_strictly
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
-from schemas.settings import libraries
 from substrate.connection.turns import ActiveTenants, Turns
 
+HEAD_BYTES: Final = 8
+"""Each task and each answer is sent behind its length."""
+MAX_UNPACKED: Final = 256 << 20
+"""The most bytes in an archive that was sent; one on this machine may have more."""
 AT_ONCE: Final = 3
 SHARED: Final = 2
 """One tenant reads one file at a time, and leaves two turns to the others."""
@@ -35,15 +40,55 @@ PATIENCE: Final = 3
 """Seconds that may pass for each second of processor time that is allowed, on a busy machine."""
 SMALL_BYTES: Final = 1 << 20
 """A process that had more than this to read or to answer keeps its memory, and so is not used again."""
+EXIT_MEMORY: Final = 77
 REMEDY: Final = "Nothing was stored. Divide the file, or export it anew."
 _NO_MEMORY: Final = (EXIT_MEMORY, -signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV)
 """The system kills what is too large for the machine; libraries in C and Rust abort or fail when they get none."""
-_PROGRAM: Final = f"from {Bounds.__module__} import main; main()"
+_PROGRAM: Final = f"from {__name__} import main; main()"
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+_LIBRARIES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
+"""By these an interpreter finds its own libraries. All else stays here, as keys may be in it."""
 _ROOMS: Final = (
     "orchestration.ingestion.", "schemas.", "datetime.", "zoneinfo.", "dateutil.tz.", "collections.",
     "pydantic_core._pydantic_core.",
 )  # fmt: skip
+
+
+class Bounds(NamedTuple):
+    """The bytes of memory and seconds of processor time that reading may take, and the bytes of its answer."""
+
+    memory: int
+    seconds: int
+    answer: int
+
+    @staticmethod
+    def of(size: int) -> Bounds:
+        """The bounds for files of so many bytes.
+
+        The interpreter takes 120 MiB, dense JSON 40 times its bytes. A book of 500 pages, maybe of 1 MB, takes
+        20 s, mails with many addresses 8 s a MB. A service holds an answer as objects, 5 times as large.
+        """
+        return Bounds((512 << 20) + 64 * size, 20 + size // (100 << 10), (64 << 20) + 8 * size)
+
+
+class FilesToRead(NamedTuple):
+    """Files, by `path` or as the bytes that were sent, and how to read them: as `ingest` and `FileSet` say."""
+
+    path: str
+    size: int
+    raw: bytes | None = None
+    form: str | None = None
+    citizen_id: str | None = None
+    zone: tzinfo | None = None
+    strict: bool = False
+
+
+class FilesRead(NamedTuple):
+    """What was read: the name of the file set, the names of its files, and what they hold."""
+
+    name: str
+    files: tuple[str, ...]
+    intake: Intake
 
 
 class FileReaders:
@@ -103,6 +148,7 @@ class FileReaders:
         while self._idle:
             if (process := self._idle.pop()).returncode is None:
                 return process
+        kept = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}  # noqa: TID251  # no settings
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-c", _PROGRAM),
             stdin=PIPE,
@@ -110,7 +156,7 @@ class FileReaders:
             stderr=DEVNULL,
             limit=SMALL_BYTES,
             start_new_session=True,  # Ctrl-C is for the command, which ends this
-            env={**libraries(), **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**kept, **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
     def _refusal(self, task: FilesToRead, status: int) -> SubstrateError:
@@ -182,3 +228,46 @@ def _read_answer(answer: bytes) -> FilesRead:
         detail, remedy, faults = said
         raise InvalidRequest(detail, remedy=remedy, faults=faults)
     return said
+
+
+def read(task: FilesToRead) -> FilesRead:
+    """Read and parse the files. Raises InvalidRequest as `parse_readable` and `unpack` do."""
+    if task.raw is None:
+        files = read_files(Path(task.path), task.form, task.citizen_id, task.zone)
+    else:
+        stem = task.path.rpartition("/")[2]
+        inside = (
+            unpack(task.path, task.raw, most=MAX_UNPACKED)
+            if is_archive(task.raw)
+            else (make_file(task.path, task.raw),)
+        )
+        files = FileSet(stem.rpartition(".")[0] or stem, inside, task.citizen_id, task.zone)
+    intake = (parse_strictly if task.strict else parse_readable)(task.form, files)
+    return FilesRead(files.name, tuple(file.name for file in files.files), intake)
+
+
+def _answer(task: FilesToRead) -> bytes:
+    bounds = Bounds.of(task.size)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = math.ceil(used.ru_utime + used.ru_stime) + bounds.seconds
+    for kind, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_DATA, bounds.memory)):
+        hard = resource.getrlimit(kind)[1]  # who started the service may have set one, which cannot be raised
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    try:
+        return pickle.dumps(read(task), pickle.HIGHEST_PROTOCOL)
+    except InvalidRequest as error:
+        return pickle.dumps((error.detail, error.remedy, error.faults))
+    except MemoryError:
+        os._exit(EXIT_MEMORY)  # at once: whatever else is done now may need memory too
+
+
+def main() -> None:
+    """Answer tasks until standard input ends. What is printed meanwhile goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.nice(10)  # questions and writes go first where processors are few
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while head := sys.stdin.buffer.read(HEAD_BYTES):
+        answer = _answer(pickle.loads(sys.stdin.buffer.read(int.from_bytes(head))))
+        answers.write(len(answer).to_bytes(HEAD_BYTES) + answer)
+        answers.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 from orchestration.ingestion import places
 from orchestration.ingestion.arrangement import ahead_note, not_ahead
 from orchestration.ingestion.formats.commands import CommandFile
-from orchestration.ingestion.formats.notebook import Notebook
+from orchestration.ingestion.formats.notebook import Document, Notebook
 from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.note_changes import Keeping, NotebookPlan, changed_fields, plan_notebook
 from orchestration.ingestion.note_matching import (
@@ -41,13 +40,8 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
     unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
     dates = [document.date for document in notebook.documents]
-    plan = plan_notebook(
-        settled.notebook,
-        settled.matched,
-        shelf,
-        now=job.now,
-        kept=Keeping(everything=not settled.is_whole, paths=unread),
-    )
+    kept = Keeping(everything=not settled.is_whole, paths=unread)
+    plan = plan_notebook(settled.notebook, settled.matched, shelf, now=job.now, kept=kept)
     await _store(plan, settled.notebook, job, tally)
     if job.origin is not None and settled.is_own:
         await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
@@ -149,15 +143,11 @@ def _below(notebook: Notebook, folder: PurePath) -> Notebook:
     if not folder.parts:
         return notebook
     prefix = folder.as_posix()
-    documents = (
-        replace(document, path=f"{prefix}/{document.path}", mentions=_paths_below(prefix, document.mentions))
-        for document in notebook.documents
-    )
+    documents: list[Document] = []
+    for one in notebook.documents:
+        mentions = tuple(f"{prefix}/{path}" for path in one.mentions)
+        documents.append(replace(one, path=f"{prefix}/{one.path}", mentions=mentions))
     return replace(notebook, documents=tuple(documents))
-
-
-def _paths_below(prefix: str, paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{prefix}/{path}" for path in paths)
 
 
 def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _Settled:

@@ -19,7 +19,7 @@ import orjson
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
 from orchestration.ingestion.arrangement import continue_episode
-from orchestration.ingestion.continuation import Continuation, Heard, Step
+from orchestration.ingestion.continuation import Continuation, Heard
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.commands import CommandFile
@@ -68,8 +68,9 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     tally, notes = Tally(), [*_order_notes(valid)]
     heard: Sequence[Heard] = ()
     if valid:
-        sessions = (_speakers(valid),)
-        episode = Episode(sent.episode_id, sent.citizen_id, sessions, messages=valid, graph=sent.graph)
+        spoken = tuple(message.turn for message in valid if message.turn.speaker)
+        speakers = Session("heard", "heard", None, spoken)  # so that stored people are found
+        episode = Episode(sent.episode_id, sent.citizen_id, (speakers,), messages=valid, graph=sent.graph)
         resolved = await resolve_speakers(episode, job.deps)
         hearing = await hear(cast(Episode, resolved.item), job, tally, fewest=2)
         heard, notes = hearing.heard, [*notes, *resolved.notes, *hearing.notes]
@@ -93,11 +94,6 @@ def _report(heard: Heard) -> HeardMessage:
     return HeardMessage(message_id=heard.message.id, status=heard.status, id=heard.id, reason=heard.reason)
 
 
-def _speakers(valid: Sequence[Message]) -> Session:
-    """A session that names the speakers, so that stored people are found."""
-    return Session("heard", "heard", None, tuple(message.turn for message in valid if message.turn.speaker))
-
-
 def _order_notes(valid: Sequence[Message]) -> list[str]:
     times = [message.turn.time for message in valid if message.turn.time is not None]
     back = sum(later < earlier for earlier, later in pairwise(times))
@@ -117,7 +113,10 @@ async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], 
     stored = await reader.receipts(graph, list(command_ids))
     known = {command_ids[command_id] for command_id in stored}
     beginning = next((name for name in reversed(names) if name in known), names[-1])
-    return beginning if await _has_grown(replace(unnamed, id=beginning), raw, deps) else names[-1]
+    transcript = await load(replace(unnamed, id=beginning), deps, END_OF_TIME)
+    read = [message for message in read_messages(raw) if isinstance(message, Message) and message.turn.text]
+    grown = all(is_same(message, turn) for message, turn in zip(read, transcript.turns, strict=False))
+    return beginning if grown else names[-1]
 
 
 def _digests(raw: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -128,13 +127,6 @@ def _digests(raw: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         whole = so_far.copy()
         whole.update(b"]")
         yield f"episode_{whole.hexdigest()}"
-
-
-async def _has_grown(beginning: Episode, raw: Sequence[Mapping[str, Any]], deps: Deps) -> bool:
-    """True when the list and what is stored of the episode begin alike, as far as both go."""
-    transcript = await load(beginning, deps, END_OF_TIME)
-    read = [message for message in read_messages(raw) if isinstance(message, Message) and message.turn.text]
-    return all(is_same(message, turn) for message, turn in zip(read, transcript.turns, strict=False))
 
 
 async def hear(
@@ -247,23 +239,21 @@ def _keep(plan: Plan, job: Job) -> None:
         if step.starts is not None:
             transcript.sessions[step.starts.key] = StoredSession(step.starts.key, step.starts.title, time)
         if step.is_new:
-            added.append(_new_turn(episode, step, time))
+            turn = step.turn
+            added.append(
+                StoredTurn(
+                    id=identifier(f"{episode.id}:{turn.key}"),
+                    order=step.order,
+                    speaker=turn.speaker,
+                    said=said(turn.speaker, turn.text),
+                    since=time,
+                    message_id=messages.read_id(turn.extra.get("id")),
+                    fingerprint=None,
+                    stamp=messages.read_stamp(turn.extra),
+                )
+            )
     transcript.add(added)
     job.deps.conversations.keep(episode.graph_name, episode.id, transcript)
-
-
-def _new_turn(episode: Episode, step: Step, time: Instant) -> StoredTurn:
-    turn = step.turn
-    return StoredTurn(
-        id=identifier(f"{episode.id}:{turn.key}"),
-        order=step.order,
-        speaker=turn.speaker,
-        said=said(turn.speaker, turn.text),
-        since=time,
-        message_id=messages.read_id(turn.extra.get("id")),
-        fingerprint=None,
-        stamp=messages.read_stamp(turn.extra),
-    )
 
 
 def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
@@ -367,13 +357,12 @@ def _turn(episode: Episode, row: EpisodeRow, now: Instant) -> StoredTurn | None:
 def read_messages(raw: Sequence[Mapping[str, Any]]) -> list[Message | HeardMessage]:
     """Each message, or the report of one that cannot be read."""
     reader = Reader(messages.FORM, "messages")
-    return [_read_message(reader, entry) for entry in raw]
-
-
-def _read_message(reader: Reader, entry: Mapping[str, Any]) -> Message | HeardMessage:
-    try:
-        return messages.read_message(reader, entry, "it")
-    except InvalidRequest as error:
-        reason = error.detail.partition(f"; {messages.FORM.name} expects")[0].removeprefix("messages, it")
-        message_id = messages.read_id(entry.get("id"))
-        return HeardMessage(message_id=message_id, status="refused", reason=reason.lstrip(":, "))
+    read: list[Message | HeardMessage] = []
+    for entry in raw:
+        try:
+            read.append(messages.read_message(reader, entry, "it"))
+        except InvalidRequest as error:
+            reason = error.detail.partition(f"; {messages.FORM.name} expects")[0].removeprefix("messages, it")
+            message_id = messages.read_id(entry.get("id"))
+            read.append(HeardMessage(message_id=message_id, status="refused", reason=reason.lstrip(":, ")))
+    return read

@@ -92,7 +92,11 @@ class _Planner:
         removed = self._remove_sections(wanted)
         removed |= self._remove_documents(kept)
         self.changes += self._ended_links(wanted, removed)
-        self._tell_places()
+        for path, stored in self.matched.items():
+            place = stored.place
+            if place is not None and place != (self.notebook.id, path):
+                former = place.path if place.folder == self.notebook.id else f"{place.folder}/{place.path}"
+                self.told.moved.append(f"{former} is now {path}")
         return NotebookPlan(
             tuple(self.new), tuple(self.changes), tuple(self.links), tuple(self.unchanged), self.told.notes()
         )
@@ -178,11 +182,7 @@ class _Planner:
     def _revisions(
         self, row: NoteRow, changed: Mapping[str, Any], *, date: datetime | None, document: Document
     ) -> Iterator[Command]:
-        named: dict[str, Any] = {
-            "citizen_id": self.notebook.citizen_id,
-            "id": row.id,
-            "source": Source.INGESTION,
-        }
+        named: dict[str, Any] = {"citizen_id": self.notebook.citizen_id, "id": row.id, "source": Source.INGESTION}
         start = row.valid_at if date is None else to_instant(date)
         if start >= self.now:
             yield Correct(**named, **changed, **({} if date is None else {"valid_at": date}))
@@ -252,13 +252,6 @@ class _Planner:
                 at = {"effective_at": to_datetime(self.now)} if link.valid_at < self.now else {}
                 yield Unrelate(**named, **at, reason="reality_changed")
 
-    def _tell_places(self) -> None:
-        for path, stored in self.matched.items():
-            place = stored.place
-            if place is not None and place != (self.notebook.id, path):
-                former = place.path if place.folder == self.notebook.id else f"{place.folder}/{place.path}"
-                self.told.moved.append(f"{former} is now {path}")
-
 
 def changed_fields(command: Remember, row: NoteRow) -> dict[str, Any]:
     """The fields of a stored note or row that the command has otherwise. Tags that were generated stay."""
@@ -298,16 +291,8 @@ class Telling:
 
     def _changed(self) -> Iterator[str]:
         for path, counts in self.parts.items():
-            said = [
-                f"{counts[kind]:,} {words}"
-                for kind, words in (
-                    ("edited", "superseded"),
-                    ("new", "new"),
-                    ("back", "back"),
-                    ("closed", "ended"),
-                )
-                if counts[kind]
-            ]
+            words = {"edited": "superseded", "new": "new", "back": "back", "closed": "ended"}
+            said = [f"{counts[kind]:,} {word}" for kind, word in words.items() if counts[kind]]
             if said:
                 yield f"{path} changed: {', '.join(said)}"
 

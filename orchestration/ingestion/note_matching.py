@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -23,8 +23,6 @@ RELATED: Final = 0.25
 """A note at the place of a stored one is that one if they share so many lines, when nothing else tells."""
 FEWEST_WORDS: Final = 5
 """A shorter note is not recognised in another folder: two people write "to do" and mean different things."""
-
-
 _CUT: Final = re.compile(r"~[0-9a-f]{20}\Z")
 """The end of an id whose text was too long or not fit for an id."""
 
@@ -182,20 +180,17 @@ class _Matcher:
 
     def _take_similar(self) -> None:
         """Take stored notes without a file that are like new ones, the most alike first."""
-        lost = [one for one in self.own if self._is_lost(one)]
-        lost_lines = [(one, _lines(one.content)) for one in lost]
+        here = [one for one in self.own if not one.gone and one.row.id not in self.taken]
+        lost_lines = [(one, _lines(one.content)) for one in here if _path(one) not in self.contents]
         new = [document for document in self.documents if document.path not in self.found]
         pairs: list[tuple[float, str, StoredDocument]] = []
-        for document in new if lost else ():
+        for document in new if lost_lines else ():
             lines = _lines(document.content)
             shares = ((_shared(lines, theirs), document.path, one) for one, theirs in lost_lines)
             pairs += [pair for pair in shares if pair[0] >= ALIKE]
         for _, path, one in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2].row.id)):
             if path not in self.found and one.row.id not in self.taken:
                 self._take(path, one)
-
-    def _is_lost(self, stored: StoredDocument) -> bool:
-        return not stored.gone and stored.row.id not in self.taken and _path(stored) not in self.contents
 
 
 def _path(stored: StoredDocument) -> str | None:
@@ -250,27 +245,20 @@ def match_sections(document: Document, stored: StoredDocument) -> dict[str, Note
     In turn: the same heading and text, the same text under another heading, the same heading; sections that
     ended before come last.
     """
+    tests: tuple[Callable[[Section, NoteRow], bool], ...] = (
+        lambda section, row: (section.heading, section.text) == (row.name, row.text),
+        lambda section, row: section.text == row.text != "",
+        lambda section, row: section.heading == row.name,
+    )
     found: dict[str, NoteRow] = {}
     for rows in (stored.sections, stored.former):
         free = {row.id: row for row in rows}
-        for test in (_is_as_stored, _has_text_of, _has_heading_of):
+        for test in tests:
             for section in document.sections:
                 row = next((row for row in free.values() if test(section, row)), None)
                 if section.key not in found and row is not None:
                     found[section.key] = free.pop(row.id)
     return found
-
-
-def _is_as_stored(section: Section, row: NoteRow) -> bool:
-    return (section.heading, section.text) == (row.name, row.text)
-
-
-def _has_text_of(section: Section, row: NoteRow) -> bool:
-    return section.text == row.text != ""
-
-
-def _has_heading_of(section: Section, row: NoteRow) -> bool:
-    return section.heading == row.name
 
 
 def free_ids(wanted: Iterable[str], taken: Iterable[str]) -> Iterator[str]:

@@ -23,7 +23,6 @@ from substrate.graphs.graph import Graph
 from substrate.store import reader, rows, writer
 from substrate.text import words
 
-_COMMAND: Final = "place"
 _LOOKED_UP: Final = 20
 """So many messages of a chat are looked for in other chats."""
 
@@ -54,7 +53,7 @@ async def note_place(path: PurePath, origin: Origin, item_id: str, *, graph: Gra
     """Keep that what is stored under `item_id` came from this path."""
     kept = [_key(origin.digest(path)), _placed(item_id)]
     kept_id = identifier(item_id)
-    receipts = [{"command_id": key, "command": _COMMAND, "id": kept_id, "created_at": now} for key in kept]
+    receipts = [{"command_id": key, "command": "place", "id": kept_id, "created_at": now} for key in kept]
     await writer.store_receipts(graph, receipts)
 
 

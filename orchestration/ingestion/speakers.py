@@ -7,9 +7,10 @@ and gets another id. Case and width make no difference.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final, NamedTuple
 
 from orchestration import insertion
@@ -17,7 +18,7 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import accented_name, person_ids
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible
-from schemas.commands import Correct, Remember, WriteReceipt
+from schemas.commands import Correct, Remember
 from schemas.memory import Source, graph_fields
 from schemas.temporal import Instant, long_date, to_instant
 from substrate.graphs.names import graph_name
@@ -25,8 +26,6 @@ from substrate.store import reader
 
 TRIES: Final = 8
 """Attempts to correct a record, because other ingestions may correct it at the same time."""
-
-
 MAX_NOTES: Final = 50
 
 
@@ -40,6 +39,7 @@ class SpeakerIds(NamedTuple):
 def identify_speakers(speakers: Sequence[str], known: Mapping[str, Sequence[str]]) -> SpeakerIds:
     """Match speakers with stored people. `known` has every name that a person had, by the person's id. Pure."""
     names_by_id = {person: list(names) for person, names in known.items()}
+    composed = partial(unicodedata.normalize, "NFC")
     ids: dict[str, str] = {}
     notes: list[str] = []
     for speaker in speakers:
@@ -49,14 +49,10 @@ def identify_speakers(speakers: Sequence[str], known: Mapping[str, Sequence[str]
         ids[speaker] = plain if same else other
         if not same:
             notes.append(f"speaker {speaker} is not {names[0]} ({plain}), because the accents differ, but {other}")
-        elif not _is_spelt_alike(speaker, names):
+        elif composed(speaker) not in map(composed, names):
             notes.append(f"speaker {speaker} is taken for {names[0]} ({plain}), although the spelling differs")
     rest = [f"and {len(notes) - MAX_NOTES} more speakers like these"] if len(notes) > MAX_NOTES else []
     return SpeakerIds(ids, (*notes[:MAX_NOTES], *rest))
-
-
-def _is_spelt_alike(name: str, others: Iterable[str]) -> bool:
-    return unicodedata.normalize("NFC", name) in {unicodedata.normalize("NFC", other) for other in others}
 
 
 class Resolved(NamedTuple):
@@ -70,7 +66,7 @@ async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
     """Give the speakers of an episode the ids of stored people; other items stay as they are."""
     if not isinstance(item, Episode):
         return Resolved(item, ())
-    speakers = _speaker_names(item)
+    speakers = list(dict.fromkeys(turn.speaker for session in item.sessions for turn in session.turns))
     graph = item.graph_name
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
@@ -116,14 +112,5 @@ async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: 
         ).with_writer(person.writer._replace(steward=True))
         receipt = (await insertion.apply([command], deps, now))[0]
         if receipt.problem != "conflict":
-            return _failure(receipt)
+            return None if receipt.status == "stored" else "; ".join(receipt.faults)
     return "other writers changed it at each attempt"
-
-
-def _failure(receipt: WriteReceipt) -> str | None:
-    return None if receipt.status == "stored" else "; ".join(receipt.faults)
-
-
-def _speaker_names(episode: Episode) -> list[str]:
-    """Return the names of the speakers, in the order in which they first speak."""
-    return list(dict.fromkeys(turn.speaker for session in episode.sessions for turn in session.turns))

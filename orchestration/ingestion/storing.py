@@ -36,7 +36,6 @@ MAX_FAULTS = 50
 """At most this many faults are listed in a report; all are counted."""
 NAMED_AT_ONCE: Final = 600
 """The texts among so many commands are linked with what they name at once."""
-_COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
 
 
 @dataclass(slots=True)
@@ -57,7 +56,8 @@ class Tally:
         if isinstance(command, Relate):
             self.counts["links"] += 1
         elif isinstance(command, Remember):
-            kind = _COUNTED.get(command.node_type, "memories")
+            counted = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
+            kind = counted.get(command.node_type, "memories")
             if kind != "persons" or (command.citizen_id, command.id or "") not in self.persons:
                 self.counts[kind] += 1
             if kind == "persons":
@@ -176,17 +176,14 @@ def length(item: Ingestible) -> int:
     return sum(len(session.turns) for session in item.sessions) if isinstance(item, Episode) else item.size
 
 
-def _is_turn(command: Command) -> bool:
-    return isinstance(command, Remember) and command.node_type == "Turn"
-
-
 async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     """Store the commands of an item. Raises what `ingest` raises."""
     shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
     texts = Texts()
     for chunk in chunks(texts.of(_written(item, job), job.deps)):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
-        job.advance(sum(map(_is_turn, chunk)) if is_talk else len(chunk))
+        turns = [each for each in chunk if isinstance(each, Remember) and each.node_type == "Turn"]
+        job.advance(len(turns if is_talk else chunk))
     await _store_names(texts, job, tally)
 
 
@@ -219,9 +216,6 @@ class Texts:
                 self.parts[-1].append(command)
             yield command
 
-    def all(self) -> Iterator[Remember]:
-        return chain.from_iterable(self.parts)
-
 
 async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
     try:
@@ -236,11 +230,12 @@ async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
 async def _decide_names(texts: Texts, deps: Deps) -> list[mentions.Mentions]:
     """The names of all texts of an item, for each graph; read as a whole, so that a repeat decides alike."""
     writings: dict[str, list[mentions.Writing]] = {}
-    for command in texts.all():
+    memories = list(chain.from_iterable(texts.parts))
+    for command in memories:
         writing = mentions.writing_of(command, command.id, command.valid_at)
         if writing is not None:
             writings.setdefault(mentions.home_of(command), []).append(writing)
-    given = mentions.given_names(texts.all()) if writings else {}
+    given = mentions.given_names(memories) if writings else {}
     return [await mentions.decide(written, deps, given.get(graph, ())) for graph, written in writings.items()]
 
 

@@ -7,7 +7,7 @@ and more (a grown list, or a window on its end), as a part of it (sent again), o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -129,12 +129,10 @@ class Transcript:
         found = self._by_said.get(said(message.turn.speaker, message.turn.text), ())
         return found[: -MOST_OFFSETS - 1 : -1]
 
-    def position_by_id(self, turn_id: str, otherwise: int | None) -> int | None:
-        return self._by_id.get(turn_id, otherwise)
-
-    def position_of(self, message: Message) -> int | None:
-        """Where the turn with the id of the message stands."""
-        return None if message.id is None else self._by_message.get(message.id)
+    def position_of(self, message: Message, turn_id: str = "") -> int | None:
+        """Where the turn stands, or one with the id of the message."""
+        own = None if message.id is None else self._by_message.get(message.id)
+        return self._by_id.get(turn_id, own)
 
 
 class Alignment(NamedTuple):
@@ -156,9 +154,7 @@ def align(
     `fewest`: so many messages must be as they are stored before others are taken for edited. `found`: by place in
     the list, the turns of messages that were found before.
     """
-    by_id = list(map(transcript.position_of, messages))
-    if found:
-        by_id = [transcript.position_by_id(found.get(place, ""), at) for place, at in enumerate(by_id)]
+    by_id = [transcript.position_of(one, found.get(place, "")) for place, one in enumerate(messages)]
     if any(position is not None for position in by_id):
         return _with_left_out(_extend(messages, by_id, transcript), transcript)
     return _with_left_out(_by_content(messages, transcript, fewest), transcript)
@@ -200,7 +196,9 @@ def _extend(messages: Sequence[Message], by_id: Sequence[int | None], transcript
 
 def _by_content(messages: Sequence[Message], transcript: Transcript, fewest: int) -> Sequence[int | None]:
     stored = transcript.turns
-    offsets = list(_offsets(messages, transcript))
+    offsets = {0: None} if stored and len(messages) > 1 else {}  # where the list may begin
+    for place, message in enumerate(messages[:ANCHORS]):
+        offsets |= {at - place: None for at in transcript.positions(message) if at >= place}
     whole = [start for start in offsets if _runs_along(messages, stored, start)]
     at_end = [start for start in whole if start + len(messages) >= len(stored)]
     if at_end:
@@ -212,14 +210,6 @@ def _by_content(messages: Sequence[Message], transcript: Transcript, fewest: int
     walks = (_walk(messages, stored, start) for start in offsets)
     good = [walk for walk in walks if walk.same >= (fewest if walk.start == 0 else max(fewest, 2)) and walk.holds]
     return max(good, key=lambda walk: walk.same).positions if good else [None] * len(messages)
-
-
-def _offsets(messages: Sequence[Message], transcript: Transcript) -> Iterator[int]:
-    """The positions of stored turns at which the list may begin, each once."""
-    found = {0: None} if transcript.turns and len(messages) > 1 else {}
-    for place, message in enumerate(messages[:ANCHORS]):
-        found |= {at - place: None for at in transcript.positions(message) if at >= place}
-    yield from found
 
 
 def _runs_along(messages: Sequence[Message], stored: Sequence[StoredTurn], start: int) -> bool:

@@ -35,15 +35,13 @@ def parse_time(value: Any) -> ParsedTime:
         raise ValueError(f"it is {type_name(value)}")
     if isinstance(value, str):
         check_length(value)  # dateutil takes quadratic time
-    time = _from_number(value) if isinstance(value, (int, float)) else _from_text(value.strip())
+        time = _from_text(value.strip())
+    else:
+        time = _EPOCH + timedelta(seconds=value / 1000 if abs(value) >= _MILLISECONDS_FROM else value)
     aware = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
     if not BEGINNING_OF_TIME < to_instant(aware) < END_OF_TIME:
         raise ValueError("times must lie between the years 1685 and 2255")
     return ParsedTime(aware.astimezone(UTC), time.tzinfo is not None)
-
-
-def _from_number(value: float) -> datetime:
-    return _EPOCH + timedelta(seconds=value / 1000 if abs(value) >= _MILLISECONDS_FROM else value)
 
 
 def _from_text(text: str) -> datetime:

@@ -100,15 +100,8 @@ async def import_lines(
     )
 
 
-class _Survey(NamedTuple):
-    """The graphs of a file, and its number of data lines."""
-
-    graphs: list[Origin]
-    lines: int
-
-
-async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -> _Survey:
-    """Read the whole file; `lines` are verified as they are read, and their times are noted."""
+async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -> tuple[list[Origin], int]:
+    """The graphs of a file, and its number of data lines, which are verified; their times are noted."""
     graphs: list[Origin] = []
     total = 0
     for line in lines:
@@ -120,7 +113,7 @@ async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -
             total += 1
         if total % CHECKED_AT_ONCE == 0:
             await asyncio.sleep(0)
-    return _Survey(graphs, total)
+    return graphs, total
 
 
 def _graph_names(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
@@ -230,15 +223,11 @@ class _Drafts:
                     remedy="Export again; nothing was imported.",
                 )
             await passage_filling.fill(self._draft, long_texts, self._deps.embedder)
-            if kind in import_rows.TIMED:
-                self._note_changes(row["properties"] for row in rows)
+            for row in rows if kind in import_rows.TIMED else ():
+                held = row["properties"]
+                until = changes_until(held["valid_at"], held["invalid_at"], self._clock)
+                self._changes_until[self._draft.name] = max(self._changes_until.get(self._draft.name, 0), until)
         self._progress(self.counts.total(), self._total)
-
-    def _note_changes(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Note until when these begin or end to hold."""
-        ends = (changes_until(record["valid_at"], record["invalid_at"], self._clock) for record in records)
-        name = self._draft.name
-        self._changes_until[name] = max(self._changes_until.get(name, 0), *ends)
 
     async def _embed(self, rows: Sequence[dict[str, Any]]) -> None:
         """Compute the vectors that the file does not have."""

@@ -6,7 +6,8 @@ that nobody touched is no edit however stale it is, and one that was edited here
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import unified_diff
 from hashlib import blake2b
@@ -101,7 +102,11 @@ def decide(
     edits: list[Edit] = []
     refusals = [Refusal(each.path, f"{each.where}: {fault}") for each in found for fault in each.section.faults]
     unread = {each.path for each in found if each.section.faults}
-    for atom_id, copies in _by_id(each for each in found if not each.section.faults).items():
+    by_id: defaultdict[str, list[Found]] = defaultdict(list)
+    for each in found:
+        if not each.section.faults:
+            by_id[each.section.atom.id].append(each)
+    for atom_id, copies in by_id.items():
         if atom_id == NEW:
             outcomes = [_added(owner, each) for each in copies]
         else:
@@ -113,13 +118,6 @@ def decide(
         edits += [outcome] if isinstance(outcome, Edit) else []
         refusals += [outcome] if isinstance(outcome, Refusal) else []
     return Edits(edits, refusals)
-
-
-def _by_id(found: Iterable[Found]) -> dict[str, list[Found]]:
-    grouped: dict[str, list[Found]] = {}
-    for each in found:
-        grouped.setdefault(each.section.atom.id, []).append(each)
-    return grouped
 
 
 def _differing(copies: Sequence[Found], base: Atom | None) -> list[Found]:

@@ -35,9 +35,7 @@ NO_BUCKET: Final = "general"
 NO_TAG: Final = "untagged"
 TAGS_INDEXED: Final = 1000
 _MOST_NAME: Final = 60
-_HASH_BYTES: Final = 4
 _IN_ADDRESSES: Final = "/@~"
-_KEPT: Final = frozenset("-_")
 
 
 class MirrorOf(NamedTuple):
@@ -253,7 +251,7 @@ _RESERVED: Final = frozenset(
 def path_hash(*names: str | None) -> str:
     """Eight characters that tell the whole names apart."""
     whole = orjson.dumps([None if name is None else name.encode("utf-8", "replace").decode() for name in names])
-    return blake2b(whole, digest_size=_HASH_BYTES).hexdigest()
+    return blake2b(whole, digest_size=4).hexdigest()
 
 
 def _readable(name: str) -> str:
@@ -265,7 +263,7 @@ def _readable(name: str) -> str:
 
 
 def _is_kept(char: str) -> bool:
-    return char.isalnum() or char in _KEPT or unicodedata.category(char) in ("So", "Mn", "Mc")
+    return char.isalnum() or char in "-_" or unicodedata.category(char) in ("So", "Mn", "Mc")
 
 
 def is_place(path: str) -> bool:

@@ -242,7 +242,8 @@ class _Update:
         if self._folder.read(INDEX) != index:
             self._write(INDEX, index)
         self._files[INDEX] = FileNote("", digest(index))
-        self._close()
+        self._folder.write(MARKER, dump_marker(self._snapshot.marker._replace(files=self._files)))
+        self._folder.remove(JOURNAL)
         held_back = tuple(sorted(self._held_back))
         return MirrorReport(
             self._snapshot.of.name, _count(self._snapshot), len(self._files), self._written, removed, held_back
@@ -251,17 +252,14 @@ class _Update:
     def _changed(self, plan: Plan) -> list[Bundle]:
         """The files to write; the others keep their note."""
         changed = []
+        again = self._discard or ()  # edited, and to be overwritten although nothing changed in the store
         for bundle in plan.bundles:
             note = self._marker.files.get(bundle.path)
-            if note is not None and note.inputs == plan.digest(bundle) and not self._names(bundle.path):
+            if note is not None and note.inputs == plan.digest(bundle) and bundle.path not in again:
                 self._files[bundle.path] = note
             elif not self._keep_edited(bundle.path, note):
                 changed.append(bundle)
         return changed
-
-    def _names(self, path: str) -> bool:
-        """True for an edited file that is to be overwritten although nothing changed in the store."""
-        return self._discard is not None and path in self._discard
 
     def _keep_edited(self, path: str, note: FileNote | None) -> bool:
         """Hold an edited file back, with the note of what it was made of; False for one that may be written."""
@@ -290,12 +288,6 @@ class _Update:
                 self._folder.remove(path)
                 removed += 1
         return removed
-
-    def _close(self) -> None:
-        """Write the marker, unless it would say the same."""
-        marker = self._snapshot.marker._replace(files=self._files)
-        self._folder.write(MARKER, dump_marker(marker))
-        self._folder.remove(JOURNAL)
 
 
 async def erase_from_mirror(of: MirrorOf | None, deps: Deps, directory: Path, now: Instant) -> None:

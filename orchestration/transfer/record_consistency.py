@@ -54,7 +54,8 @@ class RecordCheck:
         elif kind == "record":
             if self._carried is None:
                 raise LineFault(f"it is a record of {line['of']}, which does not come before it")
-            if "shares_trace_of" in line and line["shares_trace_of"] not in self._past_versions():
+            past = self._versions - {self._carried["version"]}
+            if "shares_trace_of" in line and line["shares_trace_of"] not in past:
                 raise LineFault("it shares the trace of a record that does not come before it")
             self._take_carried_before(properties)
             self._check_version(properties)
@@ -80,9 +81,6 @@ class RecordCheck:
             self._check_version(self._carried)
             self._check_overlap(self._carried)
         self._carried = None
-
-    def _past_versions(self) -> set[int]:
-        return self._versions - ({self._carried["version"]} if self._carried is not None else set())
 
     def _take_carried_before(self, following: Mapping[str, Any]) -> None:
         """Check the carried record before the first record with a higher version, which corrects its past."""

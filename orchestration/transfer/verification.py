@@ -167,7 +167,10 @@ class _ExportCheck:
             raise LineFault(f"its kind {str(kind)[:40]!r} is not known")
         self._counts[kind] += 1
         _check_properties(line["properties"])
-        _check_map_sizes(line["properties"])
+        for name in stored_maps.COLUMNS:  # no request and no repair can store a larger one
+            value = line["properties"].get(name)
+            if isinstance(value, str) and len(value.encode()) > _MAX_MAP_BYTES:
+                raise LineFault(f"{name} has more than {_MAX_MAP_BYTES} bytes")
         _CHECKS[kind](line, self._level)
         if "trace" in line:
             _check_trace(line["trace"], self._model if self._embeddings else None)
@@ -206,13 +209,6 @@ def _check_properties(properties: Mapping[str, Any]) -> None:
             raise LineFault(f"property {name} holds a NUL character")
         if any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in items):
             raise LineFault(f"property {name} holds a number beyond 64 bits")
-
-
-def _check_map_sizes(properties: Mapping[str, Any]) -> None:
-    """Raises LineFault for a stored map that is larger than any that a request or a repair can store."""
-    for name in stored_maps.COLUMNS:
-        if isinstance(properties.get(name), str) and len(properties[name].encode()) > _MAX_MAP_BYTES:
-            raise LineFault(f"{name} has more than {_MAX_MAP_BYTES} bytes")
 
 
 def _mend_maps(line: Line) -> Line:

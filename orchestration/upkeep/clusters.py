@@ -148,7 +148,14 @@ class _Window:
     def __post_init__(self) -> None:
         self.free = set(range(len(self.items)))
         self.subjects = [self.holders.subjects(item.nodes) for item in self.items]
-        self.near = _near_pairs(self.items)
+        # Whether two items are near in meaning and time; an item with a vector is near to itself.
+        self.near = np.zeros((len(self.items), len(self.items)), dtype=np.bool_)
+        places = [place for place, item in enumerate(self.items) if item.vector is not None]
+        if places:
+            vectors = [vector for item in self.items if (vector := item.vector) is not None]
+            times = np.array([self.items[place].time for place in places])
+            in_time = np.abs(times[:, None] - times[None, :]) <= NEAR_IN_TIME
+            self.near[np.ix_(places, places)] = (_similarities(vectors) >= NEAR) & in_time
 
     def grow(self, made: Iterable[Made]) -> Iterator[Cluster]:
         """The live generalisations that more memories belong to now; what is their members is free no longer."""
@@ -202,25 +209,24 @@ class _Window:
         return self._cluster(taken[:MOST_MEMBERS])
 
     def _absorb(self, core: Sequence[int], others: Collection[int]) -> list[int]:
-        """The core, and of the others all that fit it; again with these, until none fits."""
+        """The core, and of the others all that fit it; again with these, until none fits.
+
+        What fits has two nodes of the members, or is near to at least half of them.
+        """
         taken, left = list(core), sorted(others)
         while left:
-            fitting = self._fitting(taken, left)
+            profile = set(self._profile(taken))
+            close = self.near[np.ix_(left, taken)].sum(axis=1)
+            fitting = [
+                place
+                for place, count in zip(left, close, strict=True)
+                if len(self.subjects[place] & profile) >= SHARED or 2 * count >= len(taken)
+            ]
             if not fitting:
                 break
             taken += fitting
             left = [place for place in left if place not in set(fitting)]
         return taken
-
-    def _fitting(self, members: Sequence[int], others: Sequence[int]) -> list[int]:
-        """Of the others those that have two nodes of the members, or are near to at least half of them."""
-        profile = set(self._profile(members))
-        close = self.near[np.ix_(others, members)].sum(axis=1)
-        return [
-            place
-            for place, count in zip(others, close, strict=True)
-            if len(self.subjects[place] & profile) >= SHARED or 2 * count >= len(members)
-        ]
 
     def _profile(self, members: Sequence[int]) -> list[str]:
         """The nodes that at least half of the members have, the rarest first."""
@@ -231,15 +237,3 @@ class _Window:
     def _cluster(self, places: Sequence[int], grows: str | None = None) -> Cluster:
         some = sorted((self.items[place] for place in places), key=lambda item: (item.time, item.id))
         return Cluster(some[0].abstraction, tuple(item.id for item in some), tuple(self._profile(places)), grows)
-
-
-def _near_pairs(items: Sequence[Item]) -> NDArray[np.bool_]:
-    """Whether two items are near in meaning and time; an item with a vector is near to itself."""
-    near = np.zeros((len(items), len(items)), dtype=np.bool_)
-    places = [place for place, item in enumerate(items) if item.vector is not None]
-    if not places:
-        return near
-    alike = _similarities([vector for item in items if (vector := item.vector) is not None]) >= NEAR
-    times = np.array([items[place].time for place in places])
-    near[np.ix_(places, places)] = alike & (np.abs(times[:, None] - times[None, :]) <= NEAR_IN_TIME)
-    return near

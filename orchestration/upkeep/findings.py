@@ -10,8 +10,6 @@ from pydantic import ValidationError
 
 from orchestration.upkeep import text_quality
 from orchestration.validation import (
-    Given,
-    given_of_memory,
     validate_consciousness_link,
     validate_field_type,
     validate_node,
@@ -266,11 +264,6 @@ def validate_own_metadata(row: MemoryRow) -> ValidationResult:
     metadata |= {name: _as_number(fields[name]) for name in STORED_DEFAULTS}
     metadata["emotion_vector"] = _from_json(fields["emotion_vector"])
     return validate_node(ConsciousnessNode.model_construct(**metadata))
-
-
-def given_of(row: MemoryRow) -> Given:
-    """What was given of the metadata of a memory."""
-    return given_of_memory(row.fields)
 
 
 class LinkFindings(NamedTuple):

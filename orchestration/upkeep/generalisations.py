@@ -130,12 +130,6 @@ def agreed(values: Collection[str | None]) -> str | None:
     return given[0] if given and len(set(given)) == 1 and 2 * len(given) >= len(values) else None
 
 
-def _agreed_rule(members: Sequence[ConsciousnessNode], told: Told) -> str | None:
-    """The rule of the members, else the one that was told of them. What a tool or a file said sets none."""
-    own = all(member.source in _OWN_SOURCES for member in members)
-    return (agreed([member.rule for member in members]) or told.rule) if own else None
-
-
 class Content(NamedTuple):
     """What a generalisation holds, and over which valid time; `end` is None while a member holds."""
 
@@ -147,6 +141,7 @@ class Content(NamedTuple):
 def aggregate(cluster: Cluster, members: Sequence[ConsciousnessNode], told: Told, names: Sequence[str]) -> Content:
     """Energy, confidence and emotions are means; `result` and `rule` are those in which the members agree."""
     ends = [member.invalid_at for member in members]
+    own = all(member.source in _OWN_SOURCES for member in members)  # what a tool or a file said sets no rule
     fields = {
         "name": " · ".join(names[:MOST_MENTIONED]) or " ".join(told.text.split()[:8]),
         "description": told.text,
@@ -155,7 +150,7 @@ def aggregate(cluster: Cluster, members: Sequence[ConsciousnessNode], told: Told
         "emotion_vector": _mean_emotions(members),
         "tags": tuple(node[1:] for node in cluster.nodes if node.startswith("#")),
         "result": agreed([member.result for member in members]),
-        "rule": _agreed_rule(members, told),
+        "rule": (agreed([member.rule for member in members]) or told.rule) if own else None,
         "extra": {
             MEMBER_COUNT: len(members),
             STANDS_FOR: _stands_for(members),

@@ -196,22 +196,14 @@ async def take_back(place: Place, run_id: str, deps: Deps, order: Order) -> Run:
 
 async def read_own(citizen_id: str, deps: Deps) -> OwnUpkeep:
     """What the citizen asks for. Raises NotFound when nothing was remembered for it yet."""
-    graph = Place(Level.N1, citizen_id).graph
-    if not await deps.graphs.for_reading(graph):
-        raise _unknown(citizen_id)
-    own = await idleness.read_own(deps.graph(graph))
+    own = await idleness.read_own(await deps.existing_graph(Level.N1, citizen_id))
     return OwnUpkeep.model_validate({"mode": own.mode, "jobs": own.jobs})
 
 
 async def set_own(citizen_id: str, own: OwnUpkeep, deps: Deps) -> OwnUpkeep:
     """Store what the citizen asks for, in place of what it asked for before. Raises as `read_own` does."""
-    graph = Place(Level.N1, citizen_id).graph
+    graph = await deps.existing_graph(Level.N1, citizen_id)
     jobs: tuple[JobName, ...] | None = own.jobs
-    stored = StoredOwn(own.mode, jobs)
-    if not await deps.graphs.for_reading(graph) or not await idleness.set_own(deps.graph(graph), stored):
-        raise _unknown(citizen_id)
+    if not await idleness.set_own(graph, StoredOwn(own.mode, jobs)):
+        raise NotFound(f"nothing was remembered for {citizen_id} yet")
     return await read_own(citizen_id, deps)
-
-
-def _unknown(citizen_id: str) -> NotFound:
-    return NotFound(f"nothing was remembered for {citizen_id} yet")

@@ -20,7 +20,7 @@ from orchestration.mind.state import restore_state
 from orchestration.upkeep.quarantine_rules import PREFIX, Moment, Suspect, is_tainted
 from orchestration.upkeep.quarantine_search import Decision, Search
 from orchestration.writing import atomic
-from schemas.collectives import GraphRequest, owner_of
+from schemas.collectives import GraphRequest
 from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, StoreTimeout
 from schemas.memory import Level, Source, graph_fields
@@ -231,11 +231,9 @@ async def list_quarantines(request: GraphRequest, deps: Deps) -> QuarantinesAnsw
 
 
 async def _order(request: GraphRequest, deps: Deps, writer: Writer) -> _Order:
-    name = graph_name(request.graph_key, request.citizen_id)
-    if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {owner_of(request.graph_key, request.citizen_id)} yet")
+    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
     by = request.by if isinstance(request, QuarantineChange) else Source.CITIZEN
-    return _Order(deps.graph(name), deps, request, by, writer)
+    return _Order(graph, deps, request, by, writer)
 
 
 async def _find(order: _Order, quarantine_id: str) -> tuple[StoredQuarantine, Quarantine]:

@@ -36,11 +36,6 @@ class Suspect:
     since: Instant = BEGINNING_OF_TIME
     until: Instant = END_OF_TIME
 
-    @property
-    def tells_content(self) -> bool:
-        """True when it selects by what only the first record of a memory tells: a later writer did not give it."""
-        return (self.episode_id, self.speaker, self.tag) != (None, None, None)
-
 
 class Moment(NamedTuple):
     """A change of an identity: when, by whom, and what it closed and opened."""
@@ -90,7 +85,7 @@ def is_tainted(moment: Moment, suspect: Suspect) -> bool:
         return False
     if suspect.key_id is not None and moment.key_id != suspect.key_id:
         return False
-    if not suspect.tells_content:
+    if (suspect.episode_id, suspect.speaker, suspect.tag) == (None, None, None):
         return True
     return not moment.closed and any(_fits(record.content, suspect) for record in moment.opened)
 
@@ -120,15 +115,11 @@ def judge(
     if first is None:
         stays = any(tainted[:after]) and bool(bitemporal.open_records(records))
         return Verdict("kept") if stays else CLEAN
-    return _verdict(records, changes[first].at)
-
-
-def _verdict(records: Sequence[Record], since: Instant) -> Verdict:
+    since = changes[first].at
     before = bitemporal.known_before(records, since)
-    holds = bitemporal.open_records(records)
     if not before:
-        return Verdict("hide", holds[0].valid.start) if holds else CLEAN
-    return CLEAN if _said(before) == _said(holds) else Verdict("take_back", since)
+        return end_of_link(records)
+    return CLEAN if _said(before) == _said(bitemporal.open_records(records)) else Verdict("take_back", since)
 
 
 def _said(records: Sequence[Record]) -> list[tuple[Any, ...]]:

@@ -56,7 +56,14 @@ class Search:
     async def run(self) -> list[Decision]:
         """All decisions, memories first. Raises as `Graph.read`."""
         is_about_links = self.suspect.speaker is None and self.suspect.tag is None
-        async for page in store.read_suspects(self.graph, _net(self.suspect), links=is_about_links):
+        net: dict[str, str | int] = {
+            "source": "" if self.suspect.source is None else self.suspect.source.value,
+            "key": self.suspect.key_id or "",
+            "episode": self.suspect.episode_id or "",
+            "since": self.suspect.since,
+            "until": self.suspect.until,
+        }
+        async for page in store.read_suspects(self.graph, net, links=is_about_links):
             await self._judge(page.memories, "came_from_there")
             self._links.update(dict.fromkeys(page.links))
         followed: set[str] = set()
@@ -117,16 +124,6 @@ class Search:
             is_suspect = link_id in self._links or link_id not in ending
             why: Why = "came_from_there" if is_suspect else "link_of_hidden"
             self._decide("link", link_id, verdict, records, why=why)
-
-
-def _net(suspect: Suspect) -> dict[str, str | int]:
-    return {
-        "source": "" if suspect.source is None else suspect.source.value,
-        "key": suspect.key_id or "",
-        "episode": suspect.episode_id or "",
-        "since": suspect.since,
-        "until": suspect.until,
-    }
 
 
 async def read_memories(graph: Graph, ids: Iterable[str]) -> dict[str, Sequence[Record]]:

@@ -97,22 +97,23 @@ def _has_target(run: Reembedding, stamp: Stamp) -> bool:
 
 async def _reembed_graphs(run: Reembedding, graphs: Sequence[Graph]) -> None:
     for graph in graphs:
-        await _count(run, graph)
+        counts = await reader.counts(graph)
+        run.total += counts.memories + counts.past_versions
     for graph in graphs:
         await _prepare(run, graph)
     for graph in graphs:
-        await _switch(run, graph)
+        tries = 0
+        while not _has_target(run, await _stamp(run, graph)):
+            tolerated = 0 if tries < STRICT_TRIES else reembedding.ROWS
+            if not await reembedding.switch_generation(graph, run.target, tolerated):
+                await _fill(run, graph)
+            tries += 1
     for graph in graphs:
         await reembedding.close_generation(graph, await _stamp(run, graph))
     await asyncio.sleep(run.grace)
     for graph in graphs:
         await _fill(run, graph)
         await _clear(run, graph)
-
-
-async def _count(run: Reembedding, graph: Graph) -> None:
-    counts = await reader.counts(graph)
-    run.total += counts.memories + counts.past_versions
 
 
 async def _stamp(run: Reembedding, graph: Graph) -> Stamp:
@@ -213,15 +214,6 @@ async def _embed(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -
         )
         for group, vector in zip(groups, vectors, strict=True)
     ]
-
-
-async def _switch(run: Reembedding, graph: Graph) -> None:
-    tries = 0
-    while not _has_target(run, await _stamp(run, graph)):
-        tolerated = 0 if tries < STRICT_TRIES else reembedding.ROWS
-        if not await reembedding.switch_generation(graph, run.target, tolerated):
-            await _fill(run, graph)
-        tries += 1
 
 
 async def _clear(run: Reembedding, graph: Graph) -> None:

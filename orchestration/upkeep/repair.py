@@ -11,10 +11,8 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.writing import passage_filling, passages, records
 from orchestration.writing.changes import lower_source
-from schemas.collectives import owner_of
-from schemas.commands import Correct, Retract, Writer
-from schemas.errors import NotFound
-from schemas.memory import GraphKey, Source, graph_fields
+from schemas.commands import Writer
+from schemas.memory import Source, graph_fields
 from schemas.temporal import Instant
 from schemas.upkeep import (
     ApplyCommand,
@@ -27,7 +25,6 @@ from schemas.upkeep import (
 )
 from substrate.bitemporal import REPAIR_PREFIX, is_open
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import passages as store
 from substrate.store import reader, rows, upkeep
 
@@ -47,7 +44,7 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
     answer, StoreMisfit when the graph has another schema or other embeddings.
     """
     target = task.command if isinstance(task, ApplyCommand) else task
-    graph = await _existing_graph(target.graph_key, target.citizen_id, deps)
+    graph = await deps.existing_graph(target.graph_key, target.citizen_id)
     if isinstance(task, ApplyCommand):
         return await _apply_command(graph, task, deps, now, writer=writer)
     if isinstance(task, ReEmbed):
@@ -66,18 +63,16 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
     )
 
 
-async def _existing_graph(key: GraphKey, citizen_id: str | None, deps: Deps) -> Graph:
-    """Open the graph. Raises NotFound when it does not exist: a repair creates none."""
-    name = graph_name(key, citizen_id)
-    if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {owner_of(key, citizen_id)} yet")
-    return deps.graph(name)
-
-
 async def _apply_command(
     graph: Graph, task: ApplyCommand, deps: Deps, now: Instant, *, writer: Writer
 ) -> RepairOutcome:
-    command = await _with_source(graph, task, writer.highest_source)
+    command = task.command
+    if "source" not in command.model_fields_set:
+        # A repair changes how a record is stored, not its source. So the rule of trust does not refuse it, and the
+        # citizen can still change the record later.
+        row = await reader.memory(graph, command.id)
+        source = Source.CITIZEN if row is None else rows.record(row).content.get("source", Source.CITIZEN)
+        command = command.with_source(lower_source(Source(source), writer.highest_source))
     [receipt] = await insertion.apply([command.with_writer(writer)], deps, now)
     refused = receipt.status == "refused"
     return RepairOutcome(
@@ -89,20 +84,6 @@ async def _apply_command(
         problem=receipt.problem,
         receipt=receipt,
     )
-
-
-async def _with_source(graph: Graph, task: ApplyCommand, highest: Source) -> Retract | Correct:
-    """Return the command; if it names no source, with the source of the record, but at most `highest`.
-
-    A repair changes how a record is stored, not its source. So the rule of trust does not refuse it, and the
-    citizen can still change the record later.
-    """
-    command = task.command
-    if "source" in command.model_fields_set:
-        return command
-    row = await reader.memory(graph, command.id)
-    source = Source.CITIZEN if row is None else rows.record(row).content.get("source", Source.CITIZEN)
-    return command.with_source(lower_source(Source(source), highest))
 
 
 async def _re_embed(graph: Graph, task: ReEmbed, deps: Deps) -> bool:

@@ -9,7 +9,7 @@ from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.upkeep import retention_rules as rules
 from orchestration.upkeep.retention_rules import NewestCut, Place, Row
 from orchestration.writing.changes import may_change, record_source
-from schemas.collectives import GraphRequest, owner_of
+from schemas.collectives import GraphRequest
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Instant
@@ -93,7 +93,7 @@ async def list_policies(request: GraphRequest, deps: Deps) -> PoliciesAnswer:
 
 async def show_policy(name: str, request: GraphRequest, deps: Deps, now: Instant) -> PolicyReach:
     """A policy and what it reaches now. Raises NotFound for an unknown one."""
-    graph = await _graph(request, deps)
+    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
     policy = next((each for each in await read_policies(graph) if each.name == name), None)
     if policy is None:
         raise NotFound(f"there is no policy {name} here")
@@ -106,7 +106,7 @@ async def set_policy(name: str, request: SetPolicy, deps: Deps, now: Instant) ->
     Raises Conflict when it reaches more than half of the graph and `confirm` is not that count, NotFound when the
     graph does not exist.
     """
-    graph = await _graph(request, deps)
+    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
     found = await survey(graph, request.rule(), now)
     policy = Policy(name=name, rule=request.rule(), confirmed=request.confirm or 0)
     reach = _reach(policy, found, stored=not request.dry_run)
@@ -122,18 +122,11 @@ async def set_policy(name: str, request: SetPolicy, deps: Deps, now: Instant) ->
 
 async def remove_policy(name: str, request: GraphRequest, deps: Deps) -> Policy:
     """Remove a policy; what it reached before stays as it is. Raises NotFound for an unknown one."""
-    graph = await _graph(request, deps)
+    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
     policy = next((each for each in await read_policies(graph) if each.name == name), None)
     if policy is None or not await store.remove_policy(graph, name):
         raise NotFound(f"there is no policy {name} here")
     return policy
-
-
-async def _graph(request: GraphRequest, deps: Deps) -> Graph:
-    name = graph_name(request.graph_key, request.citizen_id)
-    if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {owner_of(request.graph_key, request.citizen_id)} yet")
-    return deps.graph(name)
 
 
 def _reach(policy: Policy, found: Survey, *, stored: bool) -> PolicyReach:

@@ -6,14 +6,14 @@ policy may be added without reading the others, and a general one and a stricter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from heapq import heappush, heappushpop
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.names import Kind
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant
-from schemas.upkeep.retention import ASKS_FROM, Policy, PolicyRule
+from schemas.upkeep.retention import ASKS_FROM, PolicyRule
 
 DAY_US: Final = 86_400_000_000
 NAMES: Final = frozenset((*(kind.value for kind in Kind), "Self"))
@@ -69,19 +69,8 @@ class NewestCut:
         return self._heap[0] if len(self._heap) == self._newest else None
 
 
-def newest_cut(rule: PolicyRule, rows: Iterable[Row]) -> Place | None:
-    """The place of the oldest memory that `keep_newest` keeps; None when it keeps all, or is not set."""
-    if rule.keep_newest is None:
-        return None
-    cut = NewestCut(rule.keep_newest)
-    for row in rows:
-        if is_about(rule, row):
-            cut.add(place(rule, row))
-    return cut.place
-
-
 def is_kept(rule: PolicyRule, row: Row, now: Instant, cut: Place | None) -> bool:
-    """True when the rule keeps a memory that it is about. `cut`: that of `newest_cut`."""
+    """True when the rule keeps a memory that it is about. `cut`: that of `NewestCut`."""
     at = place(rule, row)
     if rule.keep_days is not None and at[0] > now - round(rule.keep_days * DAY_US):
         return True
@@ -93,15 +82,6 @@ def is_kept(rule: PolicyRule, row: Row, now: Instant, cut: Place | None) -> bool
 def reached_by(rule: PolicyRule, rows: Sequence[Row], now: Instant, cut: Place | None) -> list[Row]:
     """The memories among some that the rule does not keep."""
     return [row for row in rows if is_about(rule, row) and not is_kept(rule, row, now, cut)]
-
-
-def reached(policies: Iterable[Policy], rows: Sequence[Row], now: Instant) -> set[str]:
-    """The ids of the memories of a whole graph that at least one of the policies does not keep."""
-    ids: set[str] = set()
-    for policy in policies:
-        found = reached_by(policy.rule, rows, now, newest_cut(policy.rule, rows))
-        ids.update(row.id for row in found)
-    return ids
 
 
 def asks(reached_count: int, total: int, confirmed: int) -> bool:

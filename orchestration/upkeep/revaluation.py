@@ -107,15 +107,6 @@ def _shown(node: ConsciousnessNode, asked: Asked | None) -> DrawnMemory:
     )
 
 
-class _Hearing(NamedTuple):
-    """Whose judgements are heard, and the graph that they are about; None when nothing was remembered."""
-
-    citizen_id: str
-    graph: Graph | None
-    deps: Deps
-    prepare: Prepare
-
-
 async def judge(
     citizen_id: str, judgements: Sequence[Judgement], deps: Deps, now: Instant, *, prepare: Prepare
 ) -> JudgementsAnswer:
@@ -126,8 +117,10 @@ async def judge(
     """
     name = graph_name(Level.N1, citizen_id)
     exists = await deps.graphs.for_reading(name)
-    hearing = _Hearing(citizen_id, deps.graph(name) if exists else None, deps, prepare)
-    outcomes = [await _judge_one(each, hearing, now + number) for number, each in enumerate(judgements)]
+    graph = deps.graph(name) if exists else None
+    outcomes = []
+    for at, each in enumerate(judgements, start=now):
+        outcomes.append(await _judge_one(each, graph, deps, at, citizen_id=citizen_id, prepare=prepare))
     judged = [Stamp(outcome.id) for outcome in outcomes if outcome.status != "refused"]
     if judged:
         await store.stamp(deps.graph(name), judged, now)
@@ -141,10 +134,12 @@ async def judge(
     )
 
 
-async def _judge_one(judgement: Judgement, hearing: _Hearing, now: Instant) -> JudgementOutcome:
-    node = None if hearing.graph is None else await _read_now(hearing.graph, judgement.id, now)
+async def _judge_one(
+    judgement: Judgement, graph: Graph | None, deps: Deps, now: Instant, *, citizen_id: str, prepare: Prepare
+) -> JudgementOutcome:
+    node = None if graph is None else await _read_now(graph, judgement.id, now)
     if node is None:
-        detail = f"there is no memory {judgement.id} of {hearing.citizen_id} that holds now"
+        detail = f"there is no memory {judgement.id} of {citizen_id} that holds now"
         return JudgementOutcome(id=judgement.id, status="refused", problem="not-found", detail=detail)
     stale = judgement.version is not None and judgement.version != node.version
     if judgement.importance is None and not stale:
@@ -154,26 +149,21 @@ async def _judge_one(judgement: Judgement, hearing: _Hearing, now: Instant) -> J
         return JudgementOutcome(id=judgement.id, status="refused", problem="conflict", detail=detail)
     if judgement.importance == node.importance and not stale:
         return JudgementOutcome(id=judgement.id, status="left", detail="it has this importance already")
-    command = hearing.prepare(_command(judgement, hearing.citizen_id, judgement.version or node.version))
-    [receipt] = await apply([command], hearing.deps, now)
+    version = judgement.version or node.version
+    correction = {
+        "citizen_id": citizen_id,
+        "id": judgement.id,
+        "importance": judgement.importance,
+        "expected_version": version,
+        "command_id": judgement_id(judgement.id, version, judgement.importance or 0.0),
+    }
+    [receipt] = await apply([prepare(Correct.model_validate(correction))], deps, now)
     if receipt.status == "refused":
         detail = "; ".join(receipt.faults)
         return JudgementOutcome(
             id=judgement.id, status="refused", problem=receipt.problem, detail=detail, receipt=receipt
         )
     return JudgementOutcome(id=judgement.id, status="revalued", receipt=receipt)
-
-
-def _command(judgement: Judgement, citizen_id: str, version: int) -> Correct:
-    return Correct.model_validate(
-        {
-            "citizen_id": citizen_id,
-            "id": judgement.id,
-            "importance": judgement.importance,
-            "expected_version": version,
-            "command_id": judgement_id(judgement.id, version, judgement.importance or 0.0),
-        }
-    )
 
 
 async def _read_now(graph: Graph, memory_id: str, now: Instant) -> ConsciousnessNode | None:

@@ -143,7 +143,8 @@ class Rounds:
         place, store = place_of(graph), self._deps.graph(graph)
         if not await self._deps.graphs.for_reading(graph):
             return 0
-        own = own_setting(await idleness.read_own(store))
+        asked = await idleness.read_own(store)
+        own = OwnSetting(asked.mode == "off", asked.jobs)
         chosen = due.jobs_of(self._settings.jobs, place.level, self._settings.named, own)
         latest = due.latest_by_job(await runs.read_runs(store)) if chosen else {}
         now = await self._deps.connection.now()
@@ -178,8 +179,3 @@ class Rounds:
         return Watch(
             held.fence, lost=lambda: held.lost, stopped=lambda: held.wanted or busy or held.lost, rest=rest
         )
-
-
-def own_setting(own: idleness.StoredOwn) -> OwnSetting:
-    """What a citizen asks for, as the rules take it."""
-    return OwnSetting(own.mode == "off", own.jobs)

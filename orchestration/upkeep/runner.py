@@ -16,13 +16,13 @@ from uuid import uuid4
 from orchestration import insertion
 from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.upkeep import due
-from orchestration.upkeep.job import DRY_RUN, Job, JobContext, Page
+from orchestration.upkeep.job import DRY_RUN, Job, JobContext
 from orchestration.writing.atomic import name_command
 from orchestration.writing.receipts import command_name
 from schemas.commands import Command, WriteReceipt
 from schemas.errors import SubstrateError
 from schemas.memory import GraphKey, Level, Source, graph_fields, level_of
-from schemas.temporal import Instant, to_datetime, to_instant
+from schemas.temporal import to_datetime, to_instant
 from schemas.upkeep.runs import Run
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
@@ -109,21 +109,14 @@ async def _begin(job: Job, before: Sequence[RunRecord], graph: Graph, watch: Wat
         begun = replace(latest, status="running", ended_at=None, attempt=latest.attempt + again)
     else:
         await runs.drop_old_runs(graph, job.name)
-        begun = RunRecord(new_run_id(graph.name), job.name, "running", await _after_all(graph))
+        now = await graph.connection.now()
+        # After all transactions of the graph, whose clock may be ahead: later ones are the run's.
+        after_all = max(now, await read_clock(graph, now) + 1)
+        run_id = f"run-{digest(graph.name)}-{uuid4().hex[:12]}"  # from which `is_run_in` tells the graph
+        begun = RunRecord(run_id, job.name, "running", after_all)
     begun = replace(begun, fence=watch.fence, next_at=None)
     await runs.save_run(graph, begun)
     return begun
-
-
-async def _after_all(graph: Graph) -> Instant:
-    """A moment after all transactions of the graph, whose clock may be ahead: later ones are the run's."""
-    now = await graph.connection.now()
-    return max(now, await read_clock(graph, now) + 1)
-
-
-def new_run_id(graph: str) -> str:
-    """A new id, from which `is_run_in` tells the graph."""
-    return f"run-{digest(graph)}-{uuid4().hex[:12]}"
 
 
 def is_run_in(run_id: str, graph: str) -> bool:
@@ -143,20 +136,16 @@ async def _run_pages(job: Job, context: JobContext, record: RunRecord, watch: Wa
             raise
         except Exception as error:
             logger.warning("upkeep: %s in %s failed", job.name, context.graph.name, exc_info=error)
-            failed = _failed(job, record, error, context.now)
+            # Of an unexpected one only the kind is told: its text may hold a memory's words.
+            told = error.detail if isinstance(error, SubstrateError) else type(error).__name__
+            errors = (*record.errors, f"attempt {record.attempt}: {told}")[-ERRORS_KEPT:]
+            next_at = due.retry_at(context.now, record.attempt, job.period_s)
+            failed = replace(record, status="failed", ended_at=context.now, next_at=next_at, errors=errors)
             await runs.save_run(context.graph, failed)
             return failed
         watch.on_page(record)
         if record.status == "done" or watch.stopped():
             return record
-
-
-def _failed(job: Job, record: RunRecord, error: Exception, now: Instant) -> RunRecord:
-    """The run after an error. Of an unexpected one only the kind is told: its text may hold a memory's words."""
-    told = error.detail if isinstance(error, SubstrateError) else type(error).__name__
-    errors = (*record.errors, f"attempt {record.attempt}: {told}")[-ERRORS_KEPT:]
-    next_at = due.retry_at(now, record.attempt, job.period_s)
-    return replace(record, status="failed", ended_at=now, next_at=next_at, errors=errors)
 
 
 class _StuckJob(Exception):
@@ -173,8 +162,17 @@ async def _run_page(job: Job, context: JobContext, record: RunRecord) -> RunReco
         await runs.write_journal(context.graph, record, page_name(record.id, record.pages), _changes(commands))
     answers = await insertion.apply(commands, context.deps, context.now) if commands else []
     kept = await job.keep(context, page) if page.beside else 0
-    after = _after_page(record, page, answers)
-    after = replace(after, kept=after.kept + kept, changed=after.changed + kept)
+    refused = [answer for answer in answers if answer.status == "refused"]
+    refusals = [f"{answer.command} {answer.id}: {'; '.join(answer.faults)}" for answer in refused]
+    after = replace(
+        record,
+        cursor=page.next,
+        seen=record.seen + page.seen,
+        kept=record.kept + kept,
+        changed=record.changed + kept + sum(changed_something(answer, record) for answer in answers),
+        refused=record.refused + len(refusals),
+        errors=(*record.errors, *page.notes, *refusals)[-ERRORS_KEPT:],
+    )
     if page.next is None:
         now = await context.deps.connection.now()
         next_at = record.begun_at + job.period_s * due.SECOND
@@ -182,19 +180,6 @@ async def _run_page(job: Job, context: JobContext, record: RunRecord) -> RunReco
     gone = [receipt.command_id for receipt in answers if not changed_something(receipt, record)]
     await runs.settle(context.graph, after, page_name(record.id, record.pages), gone)
     return after
-
-
-def _after_page(record: RunRecord, page: Page, answers: Sequence[WriteReceipt]) -> RunRecord:
-    refused = [answer for answer in answers if answer.status == "refused"]
-    refusals = [f"{answer.command} {answer.id}: {'; '.join(answer.faults)}" for answer in refused]
-    return replace(
-        record,
-        cursor=page.next,
-        seen=record.seen + page.seen,
-        changed=record.changed + sum(changed_something(answer, record) for answer in answers),
-        refused=record.refused + len(refusals),
-        errors=(*record.errors, *page.notes, *refusals)[-ERRORS_KEPT:],
-    )
 
 
 def changed_something(receipt: WriteReceipt, record: RunRecord) -> bool:

@@ -21,13 +21,12 @@ from orchestration.upkeep.findings import (
     find_in_long_texts,
     find_in_memory,
     find_strays,
-    given_of,
     is_open,
     memory_texts,
     validate_own_metadata,
 )
 from orchestration.upkeep.metadata_quality import MetadataQuality
-from orchestration.validation import given_of_link
+from orchestration.validation import given_of_link, given_of_memory
 from orchestration.writing.passages import LONG
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, graph_fields
@@ -51,10 +50,6 @@ type Pause = Callable[[float], Awaitable[None]]
 
 def no_progress(done: int, total: int) -> None:
     pass
-
-
-async def _rest_longer(worked: float) -> None:
-    await asyncio.sleep(REST * worked)
 
 
 class Batch(NamedTuple):
@@ -105,7 +100,7 @@ class Sweep:
         self.quality = MetadataQuality(listed)
         self.digests = text_quality.Digests()
         self.pages = self.nodes = self.links = 0
-        self.pause: Pause = _rest_longer
+        self.pause: Pause = lambda worked: asyncio.sleep(REST * worked)
         self._worked_since = time.perf_counter()
 
     async def rest(self) -> None:
@@ -130,13 +125,6 @@ class Sweep:
         )
 
 
-class _SweptBatch(NamedTuple):
-    """The report on a batch, and the internal id after which there may be more memories; None at the end."""
-
-    report: SweepReport
-    last: int | None
-
-
 async def sweep(request: SweepRequest, deps: Deps, progress: Progress = no_progress) -> SweepAnswer:
     """Sweep each requested graph, or one batch of a graph; a graph that does not exist counts as empty.
 
@@ -146,8 +134,8 @@ async def sweep(request: SweepRequest, deps: Deps, progress: Progress = no_progr
         return await _sweep_batch(request, request.limit, deps)
     reports = []
     for key in request.chosen():
-        swept = await _sweep_graph(request, key, Batch(), deps, progress=progress)
-        reports.append(swept.report)
+        report, _ = await _sweep_graph(request, key, Batch(), deps, progress=progress)
+        reports.append(report)
     return SweepAnswer(reports=tuple(reports))
 
 
@@ -165,18 +153,21 @@ async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps) -> SweepAn
 
 async def _sweep_graph(
     request: SweepRequest, key: GraphKey, batch: Batch, deps: Deps, *, progress: Progress = no_progress
-) -> _SweptBatch:
-    """Sweep a batch of a graph. Changes made meanwhile may or may not be seen."""
+) -> tuple[SweepReport, int | None]:
+    """The report, and the internal id after which there may be more memories; None at the end.
+
+    Changes made meanwhile may or may not be seen.
+    """
     begun = time.perf_counter()
     citizen_id = request.citizen_id if key == Level.N1 else None
     graph = deps.graph(graph_name(key, citizen_id))
     run = await open_sweep(key, citizen_id, deps, listed=request.findings_per_kind)
     if run is None:
-        return _SweptBatch(SweepReport(**graph_fields(key), citizen_id=citizen_id), None)
+        return SweepReport(**graph_fields(key), citizen_id=citizen_id), None
     counts = GraphCounts(**(await reader.counts(graph))._asdict())
     last = await _sweep_pages(run, batch, lambda: progress(run.nodes, counts.memories))
     await _find_duplicates(run)
-    return _SweptBatch(run.report(counts, time.perf_counter() - begun), last)
+    return run.report(counts, time.perf_counter() - begun), last
 
 
 async def open_sweep(key: GraphKey, citizen_id: str | None, deps: Deps, *, listed: int) -> Sweep | None:
@@ -229,7 +220,10 @@ async def sweep_page(run: Sweep, after: int, limit: int = upkeep.MEMORIES_A_PAGE
     await run.rest()
     await _sweep_links(page, run)
     await _sweep_versions(page, run)
-    await _sweep_long_texts(page, run)
+    for some in batched((row.internal_id for row in page), upkeep.CONTENTS_A_READ):
+        texts = await passages.read_long_texts(run.graph, some, LONG)
+        run.ledger.add(find_in_long_texts(texts, run.swept))
+    await run.rest()
     return page[-1].internal_id
 
 
@@ -247,21 +241,13 @@ async def _find_strays(run: Sweep) -> None:
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 
 
-async def _sweep_long_texts(page: Sequence[MemoryRow], run: Sweep) -> None:
-    """Find the long texts of the page that lack passages."""
-    places = [row.internal_id for row in page]
-    for some in batched(places, upkeep.CONTENTS_A_READ):
-        texts = await passages.read_long_texts(run.graph, some, LONG)
-        run.ledger.add(find_in_long_texts(texts, run.swept))
-    await run.rest()
-
-
 def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
     findings = list(find_in_memory(row, run.swept))
     run.ledger.add(findings)
     if not is_open(row):
         return
-    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given_of(row))
+    given = given_of_memory(row.fields)
+    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given)
     if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
         key = text_quality.content_key(memory_texts(row))
         if key is not None:

@@ -61,10 +61,6 @@ class Candidate:
         """The shortest form, of equal ones the first by the alphabet."""
         return min(self.given or self.forms, key=lambda form: (len(form), form))
 
-    @property
-    def supported(self) -> bool:
-        return self.own or self.neighbours >= LEAST_NEIGHBOURS
-
 
 def find_candidates(text: str, near: Iterable[Neighbour]) -> dict[str, Candidate]:
     """The possible tags of a text without tags, by the stems of their words.
@@ -79,7 +75,11 @@ def find_candidates(text: str, near: Iterable[Neighbour]) -> dict[str, Candidate
         candidates[key].support = 1.0
     for likeness, memory in heard[:NEIGHBOURS]:
         _hear(candidates, likeness, memory)
-    return {key: one for key, one in candidates.items() if one.supported and (one.given or tells(one.form))}
+    return {
+        key: one
+        for key, one in candidates.items()
+        if (one.own or one.neighbours >= LEAST_NEIGHBOURS) and (one.given or tells(one.form))
+    }
 
 
 def _hear(candidates: defaultdict[str, Candidate], likeness: float, memory: TextWithTags) -> None:

@@ -64,13 +64,10 @@ def junk_reason(texts: MemoryTexts, *, linked: bool) -> str | None:
         return EMPTY if _is_blank(spoken) or _is_placeholder(spoken) else None
     nameless = _is_blank(texts.name) or _is_placeholder(texts.name)
     if _is_blank(texts.description) or (nameless and _is_placeholder(texts.description)):
-        return EMPTY if nameless else _one_word(texts, linked=linked)
+        named = texts.node_type in NAMED_TYPES or (linked and texts.node_type != "Memory")
+        only_name = None if named or len(words(texts.name)) != 1 else ONE_WORD
+        return EMPTY if nameless else only_name
     return EMPTY_BESIDE_NAME if _is_placeholder(texts.description) else None
-
-
-def _one_word(texts: MemoryTexts, *, linked: bool) -> str | None:
-    named = texts.node_type in NAMED_TYPES or (linked and texts.node_type != "Memory")
-    return None if named or len(words(texts.name)) != 1 else ONE_WORD
 
 
 class ShortenedEmotions(NamedTuple):

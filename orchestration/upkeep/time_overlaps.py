@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from orchestration.upkeep import text_quality
 from orchestration.upkeep.findings import (
@@ -101,7 +101,10 @@ def find_in_links(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[F
         source_id, link_id, target_id = identity.split("\0")
         task = {**graph.fields(), "id": link_id, "source_id": source_id, "target_id": target_id}
         for older, newer in find_overlaps(_drop_read_twice(list(its_records))):
-            repair = _withdrawal(older, newer, task)
+            both_open = older.carried and newer.carried and older.known.end == newer.known.end == END_OF_TIME
+            repair = None
+            if both_open and older.known.start != newer.known.start:  # the newer one should have replaced it
+                repair = attempt(RetractLink, **task, seen=older.known.start)
             message = "two of its records hold at the same moment"
             yield build_finding("overlap", graph, link_id, message, repair=repair)
 
@@ -113,14 +116,6 @@ def _drop_read_twice(records: list[RecordRow]) -> Iterator[RecordRow]:
         is_open = record.carried or record.known.end == END_OF_TIME
         if is_open or (record.valid, record.known.start) not in read_as_open:
             yield record
-
-
-def _withdrawal(older: RecordRow, newer: RecordRow, task: dict[str, Any]) -> RetractLink | None:
-    """Build the task that retracts the older of two open records: the newer one should have replaced it."""
-    both_open = older.carried and newer.carried and older.known.end == newer.known.end == END_OF_TIME
-    if not both_open or older.known.start == newer.known.start:
-        return None
-    return attempt(RetractLink, **task, seen=older.known.start)
 
 
 class DatedContent(NamedTuple):

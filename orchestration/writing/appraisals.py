@@ -43,7 +43,9 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
     """What the text of each command says; nothing with `off`, and for a command without a text of its own."""
     if deps.appraisal == "off":
         return Appraised([NOTHING] * len(commands), {})
-    given = await _read_given(commands, deps)
+    answers = [each for each in commands if isinstance(each, Remember) and appraised_rows.is_answer(vars(each))]
+    citizen_id = answers[0].citizen_id if answers else None
+    given = () if citizen_id is None else await read_given(citizen_id, deps)
     by_words = [appraised_rows.appraise_command(command, given) for command in commands]
     texts = {} if deps.appraisal == "words" else _ingested_texts(commands)
     if not texts:
@@ -51,20 +53,10 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
     if deps.language_model is None:
         return Appraised(by_words, dict.fromkeys(texts, NO_MODEL))
     read, notes = await _ask_model(texts, deps.language_model)
-    told = [_with_silence(read.get(place, words), words) for place, words in enumerate(by_words)]
-    return Appraised(told, notes)
-
-
-async def _read_given(commands: Sequence[Command], deps: Deps) -> Sequence[str]:
-    """What the answering side was given, where it speaks in one of the commands."""
-    answers = [each for each in commands if isinstance(each, Remember) and appraised_rows.is_answer(vars(each))]
-    citizen_id = answers[0].citizen_id if answers else None
-    return () if citizen_id is None else await read_given(citizen_id, deps)
-
-
-def _with_silence(read: Appraisal, by_words: Appraisal) -> Appraisal:
-    """What a model read, of a text that tells nothing as its words say."""
-    return replace(read, step=by_words.step) if by_words.step in SILENCES else read
+    for place, words in enumerate(by_words):
+        if words.step in SILENCES and place in read:
+            read[place] = replace(read[place], step=words.step)
+    return Appraised([read.get(place, words) for place, words in enumerate(by_words)], notes)
 
 
 def _ingested_texts(commands: Sequence[Command]) -> dict[int, str]:

@@ -136,7 +136,10 @@ class RetryState:
 async def _apply_with_retries(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt] | None:
     """The receipts; None when other writers were first `TRIES` times."""
     named = list(map(name_command, commands))
-    retry = RetryState(appraisals=await _appraise(named, deps))
+    retry = RetryState()
+    if deps.appraisal != "off":
+        appraisals = (await appraise_commands([command for command, _ in named], deps)).appraisals
+        retry.appraisals = {each.command_id: told for each, told in zip(named, appraisals, strict=True)}
     for attempt in range(TRIES):
         retry.retried = attempt > 0
         applied = await _attempt(named, retry, deps, now)
@@ -151,13 +154,6 @@ def _correct_duplicate(receipt: WriteReceipt, retry: RetryState, now: Instant) -
     if receipt.command_id not in retry.unanswered or receipt.created_at is None:
         return receipt
     return receipt.model_copy(update={"duplicate": to_instant(receipt.created_at) < now})
-
-
-async def _appraise(named: Sequence[NamedCommand], deps: Deps) -> dict[str, Appraisal]:
-    if deps.appraisal == "off":
-        return {}
-    appraisals = (await appraise_commands([command for command, _ in named], deps)).appraisals
-    return {command_id: appraisal for (_, command_id), appraisal in zip(named, appraisals, strict=True)}
 
 
 async def _attempt(

@@ -17,8 +17,7 @@ from orchestration.writing.parts import (
     part_id,
     undo_part,
 )
-from schemas.commands import Command, Resolve, Resolving, Undo, Undoing, UndoLink
-from schemas.memory import ResolutionState
+from schemas.commands import Resolve, Resolving, Undo, Undoing, UndoLink
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
 from substrate.bitemporal import last_commands
 from substrate.graphs.graph import Graph
@@ -36,11 +35,6 @@ ROUNDS_AT_MOST: Final = 20
 """A chain of solutions is followed so far."""
 WAITS_READ: Final = 1_000
 _ON_LINKS: Final = ("resolve_link", "undo_link")
-
-
-def resolves(command: Command) -> bool:
-    """True when the command resolves a memory or link, so that something may follow."""
-    return isinstance(command, Resolving) and command.resolution_state is ResolutionState.RESOLVED
 
 
 async def read_plan(command: Resolving, graph: Graph, now: Instant, *, room: int) -> Plan:

@@ -69,7 +69,15 @@ def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows)
     if carried.version in past_before:
         changed.moved.append({"id": chain.id, "version": carried.version})
     changed.touched.append({"id": chain.id, "versions": after.last_version})
-    _add_sides(chain, changed)
+    was = before.records.get(before.carried or 0)
+    was_open = was is None or is_open(was)
+    if was_open and not is_open(carried):
+        changed.withdrawn.append(chain.id)
+    if not was_open and is_open(carried):
+        changed.restored.append(chain.id)
+    tags = records.stored_tag_names(carried.content)
+    if tags != ([] if was is None else records.stored_tag_names(was.content)):
+        changed.tagged.append({"id": chain.id, "tags": tags})
 
 
 def _past_rows(chain: VersionChain, moved: Sequence[Record], vectors: Vectors) -> list[dict[str, Any]]:
@@ -81,21 +89,6 @@ def _past_rows(chain: VersionChain, moved: Sequence[Record], vectors: Vectors) -
             by_origin[origin] = {**_content_row(chain, record, vectors), "records": []}
         by_origin[origin]["records"].append({"marks": _marks(record)})
     return list(by_origin.values())
-
-
-def _add_sides(chain: VersionChain, changed: TransactionRows) -> None:
-    """Add whether the vectors of a memory move to the past side or back, and its tags if they change."""
-    carried = chain.carried
-    assert carried is not None
-    before = chain.states[0].records.get(chain.states[0].carried or 0)
-    was_open = before is None or is_open(before)
-    if was_open and not is_open(carried):
-        changed.withdrawn.append(chain.id)
-    if not was_open and is_open(carried):
-        changed.restored.append(chain.id)
-    tags = records.stored_tag_names(carried.content)
-    if tags != ([] if before is None else records.stored_tag_names(before.content)):
-        changed.tagged.append({"id": chain.id, "tags": tags})
 
 
 def _content_row(chain: VersionChain, record: Record, vectors: Vectors) -> dict[str, Any]:
@@ -138,12 +131,13 @@ def _link_changes(chain: VersionChain) -> dict[str, Any]:
         changes_side = (version == before.carried) != (version == carried)
         if version not in before.records or changes_side:
             source = chain.content_source(version)
+            numbered = {} if version > 1 else {"version": None}  # the first record is stored without a version
             opened.append(
                 {
                     "type": "LINK" if version == carried else "PAST_LINK",
                     "of": source.of,
                     "content": dict(source.changes),
-                    "marks": {**_link_marks(record), **highest},
+                    "marks": {**_marks(record), **numbered, **highest},
                 }
             )
         elif record != before.records[version]:
@@ -156,9 +150,3 @@ def _link_changes(chain: VersionChain) -> dict[str, Any]:
         "carried_again": [carried] if carried in before.records and carried != before.carried else [],
         "moved": before.carried is not None and before.carried != carried,
     }
-
-
-def _link_marks(record: Record) -> dict[str, Any]:
-    """`_marks` of a link record. The first record of a link is stored without a version."""
-    marks = _marks(record)
-    return marks if record.version > 1 else {**marks, "version": None}

@@ -245,16 +245,32 @@ def trust_fault(source: Source, owner: Source, level: Level) -> str:
 
 def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
     if isinstance(command, Undoing):
-        return _as_quarantined(command, _undo(command, known, last_version, times))
+        change = _undo(command, known, last_version, times)
+        if not command.quarantining:
+            return change
+        return replace(change, closed=tuple(replace(each, closed_reason="quarantined") for each in change.closed))
     open_records = bitemporal.open_records(known)
     closed_as: ClosedReason | None = "quarantined" if command.quarantining else None
-    context = RewriteContext(times.known_from, last_version, _closing_reason(command), closed_as)
+    reason: InvalidationReason = "discovered_false" if isinstance(command, Correcting) else "reality_changed"
+    if isinstance(command, Retracting):
+        reason = command.reason
+    context = RewriteContext(times.known_from, last_version, reason, closed_as)
     if isinstance(command, Correcting) and _corrects_period(command):
         record = bitemporal.held_at(open_records, times.now)
-        valid, content = _corrected_period(command, record.valid), _revised_content(command, record)
+        named, valid = command.model_fields_set, record.valid
+        valid = Period(
+            records.instant(command.valid_at, valid.start) if "valid_at" in named else valid.start,
+            records.instant(command.invalid_at, END_OF_TIME) if "invalid_at" in named else valid.end,
+        )
+        content = _revised_content(command, record)
         return bitemporal.correct_period(open_records, record, context, valid=valid, content=content)
     portion = _portion(command, open_records, times.now)
-    return bitemporal.rewrite(open_records, portion, lambda record: _remaining_content(command, record), context)
+    return bitemporal.rewrite(
+        open_records,
+        portion,
+        lambda record: None if isinstance(command, Retracting) else _revised_content(command, record),
+        context,
+    )
 
 
 def _undo(command: Undoing, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
@@ -262,19 +278,6 @@ def _undo(command: Undoing, known: Sequence[Record], last_version: int, times: W
     if since is not None:
         return bitemporal.go_back(known, since, times.known_from, last_version)
     return bitemporal.undo(known, command.undoes, times.known_from, last_version)
-
-
-def _as_quarantined(command: ChangeCommand, change: Change) -> Change:
-    """The change with what a command of a quarantine closes marked as `quarantined`."""
-    if not command.quarantining:
-        return change
-    return replace(change, closed=tuple(replace(each, closed_reason="quarantined") for each in change.closed))
-
-
-def _closing_reason(command: ChangeCommand) -> InvalidationReason:
-    if isinstance(command, Retracting):
-        return command.reason
-    return "discovered_false" if isinstance(command, Correcting) else "reality_changed"
 
 
 def _portion(command: ChangeCommand, open_records: OpenRecords, now: Instant) -> Period:
@@ -297,19 +300,6 @@ def _portion(command: ChangeCommand, open_records: OpenRecords, now: Instant) ->
 def _corrects_period(command: ChangeCommand) -> bool:
     """True when the command corrects the valid time itself, not a field of the content."""
     return isinstance(command, Correcting) and bool({"valid_at", "invalid_at"} & command.model_fields_set)
-
-
-def _corrected_period(command: Correcting, valid: Period) -> Period:
-    """The valid time after the command; a start or end that the command does not name stays."""
-    named = command.model_fields_set
-    return Period(
-        records.instant(command.valid_at, valid.start) if "valid_at" in named else valid.start,
-        records.instant(command.invalid_at, END_OF_TIME) if "invalid_at" in named else valid.end,
-    )
-
-
-def _remaining_content(command: ChangeCommand, record: Record) -> Mapping[str, Any] | None:
-    return None if isinstance(command, Retracting) else _revised_content(command, record)
 
 
 def _revised_content(command: ChangeCommand, record: Record) -> Mapping[str, Any]:

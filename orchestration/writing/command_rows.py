@@ -151,7 +151,21 @@ def build_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> 
             _check_same(command, row, outcome)
     except Refusal as refusal:
         return receipts.refuse(command, refusal, command_id=row["command_id"], record_id=row["id"])
-    return _stored_receipt(command, row, outcome)
+    valid_at = row["valid_at"] if outcome.valid_at is None else outcome.valid_at
+    invalid_at = row["invalid_at"] if outcome.invalid_at is None else outcome.invalid_at
+    return WriteReceipt(
+        command_id=row["command_id"],
+        command=receipts.command_name(command),
+        status="stored",
+        id=row["id"],
+        **graph_fields(command.graph_key),
+        version=outcome.version,
+        valid_at=to_datetime(valid_at),
+        invalid_at=open_end(invalid_at),
+        created_at=to_datetime(outcome.at if outcome.created_at is None else outcome.created_at),
+        duplicate=not outcome.new,
+        warnings=receipts.collect_warnings(command),
+    )
 
 
 def _check_same(command: Remember | Relate, row: Row, outcome: RowOutcome) -> None:
@@ -186,24 +200,6 @@ def may_hold_again(row: Row, outcome: RowOutcome) -> bool:
         return True
     stored_valid = Period(outcome.valid_at, outcome.invalid_at)
     return not stored_valid.overlaps(Period(row["valid_at"], row["invalid_at"]))
-
-
-def _stored_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> WriteReceipt:
-    valid_at = row["valid_at"] if outcome.valid_at is None else outcome.valid_at
-    invalid_at = row["invalid_at"] if outcome.invalid_at is None else outcome.invalid_at
-    return WriteReceipt(
-        command_id=row["command_id"],
-        command=receipts.command_name(command),
-        status="stored",
-        id=row["id"],
-        **graph_fields(command.graph_key),
-        version=outcome.version,
-        valid_at=to_datetime(valid_at),
-        invalid_at=open_end(invalid_at),
-        created_at=to_datetime(outcome.at if outcome.created_at is None else outcome.created_at),
-        duplicate=not outcome.new,
-        warnings=receipts.collect_warnings(command),
-    )
 
 
 def refuse_without_graph(named: NamedCommand) -> WriteReceipt:

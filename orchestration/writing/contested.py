@@ -12,7 +12,6 @@ from schemas.memory import GraphKey, Level, graph_fields
 from schemas.mind.sharing import Agreement, Contested, ContestedPage, ContestedQuery
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope
-from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader, records, sharing
@@ -76,7 +75,10 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
     )
     if found is None or found.row is None:
         raise NotFound(f"there is no memory {memory_id} in {key} now")
-    same = await _with_its_words(record(found.row), graph, now)
+    memory = record(found.row)
+    key_of_words = search_properties(memory.content, None)["text_key"]  # short texts have none
+    rows = await reader.find_by_text(graph, [key_of_words], now) if key_of_words else []
+    same = [memory, *(other for other in map(record, rows) if other.id != memory.id)]
     contests = await sharing.read_contests(graph, [each.id for each in same], scope)
     said = {contest.by for held in contests.values() for contest in held}
     contesters = {by for by in said if by is not None}
@@ -90,11 +92,3 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
         contested_by=tuple(sorted(contesters)),
         shared_by=tuple(sorted(sharers)),
     )
-
-
-async def _with_its_words(memory: Record, graph: Graph, now: Instant) -> list[Record]:
-    """The memory, and those that say the same word for word, which short texts never do."""
-    key = search_properties(memory.content, None)["text_key"]
-    rows = await reader.find_by_text(graph, [key], now) if key else []
-    others = list(map(record, rows))
-    return [memory, *(other for other in others if other.id != memory.id)]

@@ -15,7 +15,6 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name, natural_id
 from orchestration.writing import atomic
 from orchestration.writing.changes import lower_source
-from schemas.collectives import owner_of
 from schemas.commands import (
     Command,
     Correct,
@@ -28,13 +27,12 @@ from schemas.commands import (
     WriteReceipt,
 )
 from schemas.errors import Conflict, NotFound
-from schemas.memory import GraphKey, ResolutionState, Source, graph_fields
+from schemas.memory import ResolutionState, Source, graph_fields
 from schemas.mind.sharing import ContestRequest, Withdraw
 from schemas.temporal import BEGINNING_OF_TIME, Instant, open_end, to_datetime
 from substrate import bitemporal
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import transactions
 from substrate.store.changesets import RecordSelection
 from substrate.store.sharing import CONTESTS, STATEMENT, STATEMENT_ID
@@ -53,7 +51,7 @@ async def contest(request: ContestRequest, writer: Writer, deps: Deps, now: Inst
 
     Raises NotFound for an unknown memory, Conflict for one that was retracted or that the citizen wrote itself.
     """
-    graph = await _existing(request.graph_key, deps)
+    graph = await deps.existing_graph(request.graph_key, None)
     contested = await _held(graph, request.id, now)
     if contested is None:
         raise NotFound(f"there is no memory {request.id} in {request.graph_key}")
@@ -82,7 +80,7 @@ async def withdraw(request: Withdraw, writer: Writer, deps: Deps, now: Instant) 
 
     Raises NotFound where the citizen does not contest the memory.
     """
-    graph = await _existing(request.graph_key, deps)
+    graph = await deps.existing_graph(request.graph_key, None)
     own_id = statement_id(request.id, request.citizen_id)
     if await _held(graph, own_id, now, retracted=True) is None:
         raise NotFound(f"{request.citizen_id} does not contest {request.id} in {request.graph_key}")
@@ -170,13 +168,6 @@ async def _apply(
     refused = (each for each in receipts if each.status == "refused" and each.problem != "not-applied")
     own_id = statement_id(request.id, request.citizen_id)
     return next(refused, None) or next((each for each in receipts if each.id == own_id), receipts[0])
-
-
-async def _existing(key: GraphKey, deps: Deps) -> Graph:
-    graph = deps.graph(graph_name(key, None))
-    if not await deps.graphs.for_reading(graph.name):
-        raise NotFound(f"nothing was remembered for {owner_of(key, None)} yet")
-    return graph
 
 
 async def _held(graph: Graph, memory_id: str, now: Instant, *, retracted: bool = False) -> Record | None:

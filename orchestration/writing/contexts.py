@@ -29,7 +29,6 @@ from schemas.mind.contexts import (
 )
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import END_OF_TIME, Instant, to_datetime, to_instant
-from substrate.bitemporal import Record
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -254,7 +253,8 @@ async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt) -> ContextRe
     answered = await _answer(sent, felt)
     warnings = (*sent.mended.warnings, *built.warnings, *answer.warnings)
     if context.outcome_of is not None and answered is None:
-        warnings = (*warnings, _unanswered(context.outcome_of, felt))
+        why = "not answered: the context has no result" if felt.result is None else "answered or removed meanwhile"
+        warnings = (*warnings, f"outcome_of: prediction {context.outcome_of} was {why}")
     receipt = ContextReceipt(
         command_id=sent.command_id,
         context_id=sent.context_id,
@@ -293,8 +293,7 @@ async def _felt(sent: _Sent) -> _Felt:
     row = await reader.memory(sent.graph, sent.context_id)
     if row is None:
         return _Felt(None, None)
-    record: Record = rows.record(row)
-    content: Mapping[str, Any] = record.content
+    content: Mapping[str, Any] = rows.record(row).content
     stored = content.get("emotion_vector")
     emotions = normal_emotions(orjson.loads(stored) if isinstance(stored, str) else stored or {})
     strongest = max(sorted(emotions), key=lambda name: emotions[name], default=None)
@@ -307,12 +306,6 @@ async def _answer(sent: _Sent, felt: _Felt) -> str | None:
         return None
     outcome = predictions.Outcome(sent.context_id, felt.result, felt.emotion, sent.now)
     return prediction_id if await predictions.answer_prediction(sent.graph, prediction_id, outcome) else None
-
-
-def _unanswered(prediction_id: str, felt: _Felt) -> str:
-    if felt.result is None:
-        return f"outcome_of: prediction {prediction_id} was not answered: the context has no result"
-    return f"outcome_of: prediction {prediction_id} was answered or removed meanwhile"
 
 
 async def read_agent_log(citizen_id: str, query: AgentLogQuery, deps: Deps) -> AgentLog:
@@ -330,7 +323,11 @@ async def read_agent_log(citizen_id: str, query: AgentLogQuery, deps: Deps) -> A
         raise NotFound(f"{citizen_id} has written no context {query.context_id}")
     found = await store.read_logs(graph, query.context_id, after, query.limit + 1) if exists else []
     shown = found[: query.limit]
-    notes = [_logged(note, one) for note in shown for one in note.log]
+    notes = [
+        LoggedNote(context_id=note.memory_id, written_at=to_datetime(note.created_at), **one)
+        for note in shown
+        for one in note.log
+    ]
     more = len(found) > len(shown)
     return AgentLog(
         citizen_id=citizen_id,
@@ -338,7 +335,3 @@ async def read_agent_log(citizen_id: str, query: AgentLogQuery, deps: Deps) -> A
         tokens=sum(note.tokens or 0 for note in notes),
         next=encode_cursor(shown[-1].created_at, shown[-1].memory_id) if more else None,
     )
-
-
-def _logged(note: ContextNote, one: Mapping[str, Any]) -> LoggedNote:
-    return LoggedNote(context_id=note.memory_id, written_at=to_datetime(note.created_at), **one)

@@ -59,7 +59,11 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         with suppress(GraphMissing):
             repeats = await find_repeats([command.id, *command.also], graph)
     found = [copy async for copy in _copies_of(command, deps)]
-    own = await _own_copies(found, _eraser(command), deps) if command.with_copies else set()
+    own: set[FoundCopy] = set()
+    for copy in found if command.with_copies else ():
+        authors = await store.authors(deps.graph(graph_name(copy.key, None)), copy.id)
+        if authorship.may_erase_as(_eraser(command), authors, level_of(copy.key)):
+            own.add(copy)
     beside = [ErasureTarget("memory", graph_name(copy.key, None), copy.id) for copy in found if copy in own]
     if isinstance(command, EraseMemory) and command.dry_run:
         report = await erasure.describe(command, deps, now)
@@ -137,13 +141,3 @@ async def _copies_in(key: GraphKey, origin: str, ids: Sequence[str], deps: Deps)
     for some in batched([copy_id(origin, each) for each in ids], sharing.IDS_AT_ONCE):
         found += [FoundCopy(key, copy.id) for copy in await sharing.read_copies(graph, some)]
     return found
-
-
-async def _own_copies(found: Sequence[FoundCopy], eraser: Writer, deps: Deps) -> set[FoundCopy]:
-    """Those of the copies that the eraser may erase."""
-    own: set[FoundCopy] = set()
-    for copy in found:
-        authors = await store.authors(deps.graph(graph_name(copy.key, None)), copy.id)
-        if authorship.may_erase_as(eraser, authors, level_of(copy.key)):
-            own.add(copy)
-    return own

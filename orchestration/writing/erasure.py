@@ -32,6 +32,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, kept, made_tags, unfinished_erasures
 from substrate.store.erasure import ErasureMark
+from substrate.store.sharing import walk_ids
 from substrate.store.stream_notes import stamp_erased
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind
 
@@ -77,14 +78,17 @@ async def erase(
     connection = deps.connection
     async with unfinished_erasures.shared_lock(directory):
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
-        exists = await _exists(target, connection)
+        present = {each for each in (target, *also) if await _exists(each, connection)}
+        exists = target in present
         notes = _notes_of((target, *also, *beside), await unfinished_erasures.read_notes(connection))
         is_unknown = not (exists or own_mark or notes)
-        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
+        is_gone = is_unknown and not present
+        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_gone else None
         if not (beside and is_unknown):
-            _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
+            is_there = bool(present) if own_mark else exists
+            _check(command, exists=is_there, mark=own_mark or late_mark, is_running=bool(notes))
         for each in also if exists and not (own_mark or notes) else ():
-            if not await _exists(each, connection):
+            if each not in present:
                 raise NotFound(f"there is no memory {each.id} in {key}, which `also` names")
         mark = own_mark or late_mark or ErasureMark(now)
         is_done = mark.log_rewritten is not None and not notes and not beside
@@ -95,19 +99,11 @@ async def erase(
             return report
         new = _notes((*also, *beside), mark.at, deps)
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
+        opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await unfinished_erasures.begin(connection, new)
-        opened: list[str] = []
-        if target.kind in ("memory", "episode") and key is Level.N1 and exists:
-            graph = Graph(connection, target.graph)
-            gone = [target.id] if target.kind == "memory" else await erasure.episode_memories(graph, target.id)
-            opened = await reopen([*gone, *(each.id for each in also)], graph, deps, now)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
-    told = {
-        "removed": Removed(**removed[target.graph]),
-        "log_rewritten": rewritten,
-        "notes": (*opened, *report.notes),
-    }
-    return report.model_copy(update=told)
+    told = {"removed": Removed(**removed[target.graph]), "notes": (*opened, *report.notes)}
+    return report.model_copy(update={**told, "log_rewritten": rewritten})
 
 
 async def describe(command: EraseMemory, deps: Deps, now: Instant) -> ErasureReport:
@@ -137,11 +133,21 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
     async with unfinished_erasures.shared_lock(deps.directory):
         targets = [ErasureTarget("memory", graph.name, memory_id) for memory_id in ids]
         notes = _notes(targets, now, deps)
-        await unfinished_erasures.begin(deps.connection, notes)
         with suppress(GraphMissing):
             await reopen(ids, graph, deps, now)
+        await unfinished_erasures.begin(deps.connection, notes)
         removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps))
     return removed[graph.name]["memories"]
+
+
+async def _reopen(targets: Sequence[ErasureTarget], deps: Deps, now: Instant) -> list[str]:
+    """Before anything is noted, since nobody does it who finishes an interrupted erasure. As `reopen`."""
+    graph = Graph(deps.connection, targets[0].graph)
+    gone = [target.id for target in targets if target.kind == "memory"]
+    if targets[0].kind == "episode":
+        async for ids in walk_ids(graph, targets[0].id):
+            gone += ids
+    return await reopen(gone, graph, deps, now) if gone else []
 
 
 def _notes(targets: Iterable[ErasureTarget], at: Instant, deps: Deps) -> dict[str, ErasureNote]:
@@ -175,21 +181,15 @@ async def finish_broken_off(store: ErasedStore) -> int:
     finished = 0
     if await unfinished_erasures.read_notes(connection):
         async with unfinished_erasures.exclusive_lock(store.directory) as is_alone:
-            notes = await _abandoned_notes(store) if is_alone else {}
+            notes = await unfinished_erasures.read_notes(connection) if is_alone else {}
+            if store.directory is None:  # no lock tells of the other processes of a server
+                latest = await connection.now() - PRESUMED_RUNNING_US
+                notes = {name: note for name, note in notes.items() if note.at < latest}
             if notes:
                 await _carry_out(notes, store, late=True)
             finished = len(notes)
     await append_log.rewrite_after_deletions(connection)
     return finished
-
-
-async def _abandoned_notes(store: ErasedStore) -> dict[str, ErasureNote]:
-    """The erasures that no process runs any more: on a server, those older than `PRESUMED_RUNNING_US`."""
-    notes = await unfinished_erasures.read_notes(store.connection)
-    if store.directory is not None:
-        return notes
-    latest = await store.connection.now() - PRESUMED_RUNNING_US
-    return {name: note for name, note in notes.items() if note.at < latest}
 
 
 def _notes_of(targets: Iterable[ErasureTarget], notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
@@ -270,7 +270,7 @@ async def _carry_out(
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
     for name, note in notes.items():
         if store.deps is not None or note.mirror is None:
-            await unfinished_erasures.finish(store.connection, {name: note}, log_rewritten=rewritten, late=late)
+            await unfinished_erasures.finish(store.connection, name, note, log_rewritten=rewritten, late=late)
     return removed, rewritten
 
 
@@ -283,9 +283,7 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote]) -> Co
             delete = partial(unfinished_erasures.delete_graph, graph, notes)
             removed += await erasure.erase_graph(graph, delete)
         else:
-            await erasure.existing_ids(
-                graph, ids
-            )  # a write would make the graph anew; reading raises GraphMissing
+            await erasure.existing_ids(graph, ids)  # raises GraphMissing; a write would make the graph anew
             await stamp_erased(graph, max(note.at for note in notes.values()))
             for episode_id in ids if kind == "episode" else ():
                 removed += await _remove_episode(episode_id, graph)
@@ -327,8 +325,11 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
     if store.deps is None or store.deps.erased is None:
         return
     own = set() if store.deps.mirror is None else {store.deps.mirror}
-    for directory in own | {Path(note.mirror) for note in notes if note.mirror is not None}:
-        for graph in {note.left_in for note in notes}:
+    graphs = {note.left_in for note in notes}
+    if None in graphs:
+        graphs.update(await existing_graphs(store.connection))
+    for directory in own | {Path(note.mirror) for note in notes if note.mirror}:
+        for graph in graphs:
             await store.deps.erased(store.deps, graph, directory)
 
 
@@ -356,20 +357,12 @@ async def _remove_memories(ids: Sequence[str], graph: Graph) -> Counter[str]:
     for some in batched(ids, erasure.MEMORIES_AT_ONCE):
         names: set[str] = set()
         for name, text, tags in await made_tags.read_told(graph, some):
-            names |= _tags_of_text(f"{name}. {text or ''}") | _tags_of_labels(orjson.loads(tags or "[]"))
+            for key, phrase in extract_phrases(f"{name}. {text or ''}").items():
+                names |= {f"{made_tags.MADE}{key}", f"#{phrase}"}
+            for tag in orjson.loads(tags or "[]"):
+                names |= {f"{made_tags.MADE}{tag_key(tag)}", f"#{tag.strip()}"}
         await made_tags.forget_made_tags(graph, sorted(names))
     return await erasure.erase_memories(graph, ids)
-
-
-def _tags_of_text(text: str) -> set[str]:
-    """The names of all tags that upkeep can make of a text."""
-    phrases = extract_phrases(text)
-    return {*(f"{made_tags.MADE}{key}" for key in phrases), *(f"#{phrase}" for phrase in phrases.values())}
-
-
-def _tags_of_labels(tags: Sequence[str]) -> set[str]:
-    """The names under which upkeep can give the tags of one memory to others."""
-    return {name for tag in tags for name in (f"{made_tags.MADE}{tag_key(tag)}", f"#{tag.strip()}")}
 
 
 async def _remove_unused(graph: Graph) -> Counter[str]:

@@ -240,7 +240,11 @@ class Mentions:
     def commands(self, texts: Sequence[Writing]) -> list[Command]:
         """What is to be stored for some of the texts: memories, changes of known ones, then links."""
         links = [link for writing in texts for link in self._links(writing)]
-        links += self._earlier_links(texts)
+        for use in self.earlier:  # in texts from before it became a memory
+            entry = self.book.get(use.name)
+            if entry is not None:
+                writing = Writing(texts[0].command, use.memory_id, use.text, to_datetime(use.valid_at))
+                links.append(self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK))
         ends = [(link.source_id, link.target_id)[link.relation_type == _MENTIONS :] for link in links]
         targets = dict.fromkeys(chain.from_iterable(ends))
         new = [target for target in targets if target not in self._stored and self._is_new(target)]
@@ -357,14 +361,6 @@ class Mentions:
                 change = Correct(**self.place, id=memory_id, source=like.source, **fields)
                 steward = memory.made or like.writer.steward  # nobody's word is what the service made
                 yield change.with_writer(like.writer._replace(steward=steward))
-
-    def _earlier_links(self, texts: Sequence[Writing]) -> Iterator[Relate]:
-        """The links of the earlier texts that used a name before it became a memory."""
-        for use in self.earlier:
-            entry = self.book.get(use.name)
-            if entry is not None:
-                writing = Writing(texts[0].command, use.memory_id, use.text, to_datetime(use.valid_at))
-                yield self.link_to(writing, entry.id).assuming(*_MADE_OF_LINK)
 
     def _endings(self, texts: Sequence[Writing], links: Sequence[Relate]) -> Iterator[Unrelate]:
         """Ends the links of a replaced text with what the new one does not mention."""

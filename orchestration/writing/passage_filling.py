@@ -22,20 +22,17 @@ async def fill(graph: Graph, texts: Iterable[LongText], embedder: Embedder) -> i
 
     Raises Unavailable when the engine or the embedding model does not answer.
     """
-    return sum([await _fill_one(graph, text, embedder) for text in texts])
-
-
-async def _fill_one(graph: Graph, long_text: LongText, embedder: Embedder) -> int:
-    memory_id, digest, text = long_text
-    stored = await passages.stored_starts(graph, memory_id, digest)
-    missing = [span for span in cut(text) if span.start not in stored]
     added = 0
-    for part in batched(missing, passages.PASSAGES_AT_ONCE):
-        rows = await _rows(long_text, part, embedder)
-        written = await passages.add_passages(graph, memory_id, digest, rows)
-        if not written:
-            break  # the memory was erased, or another process stores the same passages
-        added += written
+    for long_text in texts:
+        memory_id, digest, text = long_text
+        stored = await passages.stored_starts(graph, memory_id, digest)
+        missing = [span for span in cut(text) if span.start not in stored]
+        for part in batched(missing, passages.PASSAGES_AT_ONCE):
+            rows = await _rows(long_text, part, embedder)
+            written = await passages.add_passages(graph, memory_id, digest, rows)
+            if not written:
+                break  # the memory was erased, or another process stores the same passages
+            added += written
     return added
 
 

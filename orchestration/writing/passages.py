@@ -179,7 +179,11 @@ _BREAKS: Final = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
 def _split(text: str, start: int, end: int, level: int) -> Iterator[_Piece]:
     """The parts of a stretch at this level of breaks; what is too wide is split at the next level."""
     if level == len(_BREAKS):
-        yield from _split_hard(text, start, end)
+        step = WIDEST if text[start:end].isascii() else WIDEST // _WIDE_CHARACTER
+        for left in range(start, end, step):
+            right = min(left + step, end)
+            if _VISIBLE.search(text, left, right):
+                yield _Piece(left, right)
         return
     ends = [match.end() for match in _BREAKS[level].finditer(text, start, end)]
     for left, right in pairwise([start, *ends, end]):
@@ -189,15 +193,6 @@ def _split(text: str, start: int, end: int, level: int) -> Iterator[_Piece]:
             yield from _split(text, left, right, level + 1)
         else:
             yield _Piece(left, right, opens=level < len(_BREAKS) - 1 and bool(_HEADING.match(text, left, right)))
-
-
-def _split_hard(text: str, start: int, end: int) -> Iterator[_Piece]:
-    """Parts of equal size of what has no place to break."""
-    step = WIDEST if text[start:end].isascii() else WIDEST // _WIDE_CHARACTER
-    for left in range(start, end, step):
-        right = min(left + step, end)
-        if _VISIBLE.search(text, left, right):
-            yield _Piece(left, right)
 
 
 def trim_runaway(text: str) -> Trimmed:

@@ -93,16 +93,12 @@ def rebuild_receipt(receipt: StoredReceipt, key: GraphKey) -> WriteReceipt:
 
 def repeat_receipt(command: Command, receipt: StoredReceipt) -> WriteReceipt:
     """The receipt of a command that was applied before. Raises Refusal when its content was different then."""
-    if receipt.fingerprint not in (records.fingerprint(command), records.fingerprint(_before_sources(command))):
-        raise Refusal("conflict", OTHER_CONTENT)
-    return rebuild_receipt(receipt, command.graph_key).model_copy(update={"duplicate": True})
-
-
-def _before_sources(command: Command) -> Command:
-    """The command without the source that its key lowered: older versions stored the fingerprint of that."""
     source = getattr(command, "source", None)
     lowered = source is not None and outweighs(Source.CITIZEN, source)
-    return command.assuming("source") if lowered else command
+    unlowered = command.assuming("source") if lowered else command  # older versions stored the fingerprint of that
+    if receipt.fingerprint not in (records.fingerprint(command), records.fingerprint(unlowered)):
+        raise Refusal("conflict", OTHER_CONTENT)
+    return rebuild_receipt(receipt, command.graph_key).model_copy(update={"duplicate": True})
 
 
 def build_erasure_receipt(command_id: str, key: GraphKey, begun: Instant, *, finished: bool) -> WriteReceipt:

@@ -70,22 +70,23 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
     long text the number by which its passages are found."""
     labels = " ".join(words(_goal_and_labels(content)))
     normal = search_text(content["name"], content.get("description") or "")
+    bare = names = None
+    if content["node_type"] not in SPOKEN_TYPES:  # `person_Luca` of a Person is compared as `luca`
+        bare = name_key(content["name"]).removeprefix(f"{content['node_type'].lower()} ") or None
+        named = (content["name"], *_listed(content.get("aliases")))
+        names = " ".join(dict.fromkeys(" ".join(indexed_words(name_key(name))) for name in named)) or None
+    text_key: int | None = GENERALISED_KEY  # what was made of other texts repeats none
+    if content["node_type"] != GENERALISATION:
+        text_key = words_key(" ".join(words(content.get("description") or content["name"])))
     return {
         "search_text": " ".join(part for part in (normal, labels) if part) or None,
-        "name_key": None if content["node_type"] in SPOKEN_TYPES else bare_name(content) or None,
-        "entity_names": _entity_names(content),
+        "name_key": bare,
+        "entity_names": names,
         "emotions": sorted(normal_emotions(emotions)) if emotions else None,
         "terms": count_terms(content),
         "passages": text_digest(content.get("description")),
-        "text_key": _text_key(content),
+        "text_key": text_key,
     }
-
-
-def _text_key(content: Mapping[str, Any]) -> int | None:
-    """What was made of other texts repeats none, and is counted by its key."""
-    if content["node_type"] == GENERALISATION:
-        return GENERALISED_KEY
-    return words_key(" ".join(words(content.get("description") or content["name"])))
 
 
 def words_key(text: str) -> int | None:
@@ -113,7 +114,9 @@ def _is_said(content: Mapping[str, Any]) -> bool:
 
 def _goal_and_labels(content: Mapping[str, Any]) -> str:
     labels = (*given_tags(content), *_listed(content.get("buckets")))
-    return " ".join((given_goal(content), *labels)).replace("_", " ")
+    unset = content.get("unset") or ()
+    goal = content.get("goal") or "" if "goal" not in unset else ""  # one that was read from the text repeats it
+    return " ".join((goal, *labels)).replace("_", " ")
 
 
 def given_tags(content: Mapping[str, Any]) -> Sequence[str]:
@@ -121,26 +124,9 @@ def given_tags(content: Mapping[str, Any]) -> Sequence[str]:
     return () if "tags" in (content.get("unset") or ()) else _listed(content.get("tags"))
 
 
-def given_goal(content: Mapping[str, Any]) -> str:
-    """The goal that the writer gave; empty for one that was read from the text, whose words are there anyway."""
-    return "" if "goal" in (content.get("unset") or ()) else content.get("goal") or ""
-
-
 def _listed(names: Any) -> Sequence[str]:
     """A list of names, from JSON or as it is."""
     return orjson.loads(names) if isinstance(names, str) else names or ()
-
-
-def bare_name(content: Mapping[str, Any]) -> str:
-    """The name for comparison, without the type in front: `person_Luca` of a Person gives `luca`."""
-    return name_key(content["name"]).removeprefix(f"{content['node_type'].lower()} ")
-
-
-def _entity_names(content: Mapping[str, Any]) -> str | None:
-    if content["node_type"] in SPOKEN_TYPES:
-        return None
-    names = [content["name"], *_listed(content.get("aliases"))]
-    return " ".join(dict.fromkeys(" ".join(indexed_words(name_key(name))) for name in names)) or None
 
 
 def felt_trace(content: Mapping[str, Any], memory_id: str, version: int) -> list[float] | None:

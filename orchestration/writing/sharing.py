@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import batched
 from typing import Final, Literal, NamedTuple
 from uuid import uuid4
@@ -12,7 +12,7 @@ from orchestration.writing import atomic, authorship, copies
 from orchestration.writing.changes import Refusal
 from orchestration.writing.copies import Copying, copy_id
 from orchestration.writing.receipts import refuse
-from schemas.commands import Command, Remember, Writer, WriteReceipt
+from schemas.commands import Remember, Writer, WriteReceipt
 from schemas.errors import Conflict, NotAuthor, NotFound
 from schemas.memory import Contest, GraphKey, Level, SharedFrom, graph_fields, level_of
 from schemas.mind.sharing import Share, Shared
@@ -141,16 +141,14 @@ async def _copy_links(flow: _Flow, copying: Copying) -> tuple[list[str], list[st
     found = await sharing.read_links_at(flow.source, flow.request.id, Scope.current(flow.now))
     ids = await _copies_of_ends(flow, copying, found)
     between = [link for link in found if set(link.ends) <= ids.keys()]
-    commands = [_link_command(link, ids, flow.source.name, copying) for link in between]
-    receipts = [await atomic.apply_one(command, flow.deps, flow.now) for command in commands]
+    receipts = []
+    for link in between:
+        ends = LinkEnds(ids[link.ends.source_id], ids[link.ends.target_id])
+        command = copies.copy_link(link.record, link.ends, ends, copying, graph=flow.source.name)
+        receipts.append(await atomic.apply_one(command, flow.deps, flow.now))
     copied = [str(receipt.id) for receipt in receipts if receipt.status == "stored" and not receipt.duplicate]
     refused = [receipt for receipt in receipts if receipt.status == "refused"]
     return copied, [f"{receipt.id}: {'; '.join(receipt.faults)}" for receipt in refused[:MOST_LEFT]]
-
-
-def _link_command(link: LinkAt, ids: Mapping[str, str], graph: str, copying: Copying) -> Command:
-    ends = LinkEnds(ids[link.ends.source_id], ids[link.ends.target_id])
-    return copies.copy_link(link.record, link.ends, ends, copying, graph=graph)
 
 
 async def _copies_of_ends(flow: _Flow, copying: Copying, found: Sequence[LinkAt]) -> dict[str, str]:

@@ -179,7 +179,8 @@ class Simulation:
         if isinstance(command, Remember) and appraisal is not None:
             row = appraised_rows.fill_row(row, command, appraisal)
         if isinstance(command, Relate) and command.inferred:
-            row = inheritance.inherit(row, self._contents(command.source_id, command.target_id))
+            ends = (self._chain(each, is_link=False).carried for each in (command.source_id, command.target_id))
+            row = inheritance.inherit(row, [end.content for end in ends if end is not None])
         valid = Period(row["valid_at"], row["invalid_at"])
         chain = self._chain(row["id"], is_link=writes_to_link(command))
         outcome = self._row_outcome(chain, command, valid, row["fingerprint"])
@@ -196,11 +197,6 @@ class Simulation:
         if receipt.status == "stored" and command.command_id is not None and first is not None:
             return plan_at(named, first, first.known.start, duplicate=True)
         return receipt
-
-    def _contents(self, *memory_ids: str) -> list[Mapping[str, Any]]:
-        """The contents that these memories carry; those without any are left out."""
-        carried = (self._chain(memory_id, is_link=False).carried for memory_id in memory_ids)
-        return [record.content for record in carried if record is not None]
 
     def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
         command, texts = named.command, tuple[str, ...]()

@@ -28,6 +28,7 @@ from substrate.store.threads import SOLVED_BY, LaterText, OpenMemory, read_ends,
 from substrate.text import query_words, stems
 
 RESOLVED_BY: Final = "RESOLVED_BY"
+OPEN_AGAIN: Final = " is open again: what told it as solved is gone"
 LED_TO: Final = "LED_TO"
 """From a step (a decision, an action, something learned) to the solution."""
 MADE: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
@@ -72,7 +73,9 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
         memories = {memory.id: memory for memory in found if memory.id != solution.row["id"]}
         if not memories:
             continue
-        weights = await _word_weights(text, graph)
+        looked_up = query_words(text)[:MOST_WORDS]
+        counts = await lexicon.look_up(graph, words=looked_up, phrases=(), name_queries=(), past=False)
+        weights = word_weights(counts.records, counts.memories)
         for thread in find_solved(text, list(map(_thread, memories.values())), weights):
             closed += await _close(solution, memories[thread.id], graph, deps, now=now)
     return closed
@@ -135,7 +138,7 @@ async def reopen(
         fields = {**graph_fields(key), "citizen_id": citizen_id, "source": source}
         [receipt] = await atomic.apply([Undo(id=opened, undoes=closing, **fields).as_inferred()], deps, now)
         if receipt.status == "stored":
-            said.append(f"{opened} is open again: what told it as solved is gone")
+            said.append(f"{opened}{OPEN_AGAIN}")
     return said
 
 
@@ -160,14 +163,6 @@ async def reopen_retracted(
 def _later_text(solution: Told) -> LaterText:
     row = solution.row
     return LaterText(row["speaker"], row["valid_at"], row.get("embedding"))
-
-
-async def _word_weights(text: str, graph: Graph) -> dict[str, float]:
-    """The inverse document frequency of each stem of the text in the graph."""
-    rows = await lexicon.look_up(
-        graph, words=query_words(text)[:MOST_WORDS], phrases=(), name_queries=(), past=False
-    )
-    return word_weights(rows.records, rows.memories)
 
 
 def _thread(memory: OpenMemory) -> OpenThread:

@@ -59,8 +59,7 @@ class ApplyCommand(Request):
 
     @field_serializer("command")
     def _dump_set_fields(self, command: Retract | Correct) -> dict[str, Any]:
-        fields = command.model_dump(mode="json", exclude_unset=True)
-        return {"command": command.command, **fields}
+        return {"command": command.command, **command.model_dump(mode="json", exclude_unset=True)}
 
 
 class ReEmbed(Task):

@@ -59,16 +59,9 @@ _RUN: Final = re.compile(r"\brun_id:(\w+)")
 _ADDING: Final = frozenset(
     ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE", "VADD")
 )
-
-
-def _adds_data(words: Sequence[Any]) -> bool:
-    """True when a command, or one of a list of commands, adds to what the engine stores."""
-    return words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words)
-
-
-def _is_unusable(error: Exception) -> bool:
-    """True for the refusal of a vector by a key of another kind, or a set of another dimension or making."""
-    return any(cause in str(error) for cause in ("WRONGTYPE", "mismatch"))
+"""Commands that add to what the engine stores."""
+_UNUSABLE: Final = re.compile("WRONGTYPE|mismatch")
+"""What the engine says of a key of another kind than a vector set, or a set of another dimension or making."""
 
 
 class Connection:
@@ -219,16 +212,13 @@ class Connection:
         reply = await patiently(lambda: self.writes.run(work), NOT_DONE)
         self.wrote(graph)
         if refused:
-            await self._keep_refused(graph, refused)
+            # They are kept in place of a set that cannot hold them; the next opening fills the rest.
+            self.vectors.use(graph, partial=True)
+            self.missing(graph)
+            for key in {str(vector[1]) for vector, error in refused if _UNUSABLE.search(str(error))}:
+                await self.command("DEL", key)
+            await self.change_vectors(*(vector for vector, _ in refused))
         return reply[1] if len(reply) > 1 else []
-
-    async def _keep_refused(self, graph: str, refused: Sequence[tuple[Command, Exception]]) -> None:
-        """Keep refused vectors, in place of a set that cannot hold them; the next opening fills the rest."""
-        self.vectors.use(graph, partial=True)
-        self.missing(graph)
-        for key in {str(words[1]) for words, error in refused if _is_unusable(error)}:
-            await self.command("DEL", key)
-        await self.change_vectors(*(words for words, _ in refused))
 
     async def search_vectors(self, *words: str | int | bytes) -> Any:
         """Run a command that reads vector sets, in its turn, and return its reply. Raises as `read` does."""
@@ -313,7 +303,7 @@ class Connection:
     async def _run(
         self, name: str, words: Sequence[Any], send: Callable[..., Awaitable[Any]] | None = None
     ) -> Any:
-        if _adds_data(words):
+        if words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words):
             self.room()
         try:
             with self.around(name):

@@ -204,16 +204,12 @@ class RecordCache:
         self._kept[key] = record
         self.bytes += record.bytes
         while self.bytes > self.most_bytes:
-            self._pass_over()
-
-    def _pass_over(self) -> None:
-        """Drop the first record, or move it to the end if it was asked for."""
-        key, first = self._kept.popitem(last=False)
-        if first.asked:
-            first.asked = False
-            self._kept[key] = first
-        else:
-            self.bytes -= first.bytes
+            key, first = self._kept.popitem(last=False)
+            if first.asked:
+                first.asked = False
+                self._kept[key] = first
+            else:
+                self.bytes -= first.bytes
 
 
 class GraphRecords(NamedTuple):

@@ -22,13 +22,9 @@ async def together(*works: Work[Any]) -> Any:
         return [await works[0]]
     loop = asyncio.get_running_loop()
     tasks = [asyncio.Task(work, loop=loop, eager_start=True) for work in works]
-    lacking = [task for task in tasks if not _has_result(task)]
+    lacking = [task for task in tasks if not task.done() or task.cancelled() or task.exception() is not None]
     if len(lacking) > 1:
         return list(await asyncio.gather(*tasks))
     for task in lacking:
         await task  # a gathering wakes a turn of the loop later
     return [task.result() for task in tasks]
-
-
-def _has_result(task: asyncio.Task[Any]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is None

@@ -232,14 +232,11 @@ def missing_files(recorded: dict[str, list[Prefix]], files: list[LogFile]) -> li
     """Return the recorded files that the manifest should name; a newer base replaces all files before it."""
     names = {file.name for file in files}
     newest_base = max((file.number for file in files if file.is_base), default=0)
-    if newest_base > _recorded_base(recorded):
+    # Bases are named `engine.aof.NUMBER.base.rdb`.
+    bases = (int(name.split(".")[-3]) for name in recorded if name.endswith(".base.rdb"))
+    if newest_base > max(bases, default=0):
         return []
     return [name for name in recorded if name not in names]
-
-
-def _recorded_base(recorded: dict[str, list[Prefix]]) -> int:
-    """The number of the newest recorded base; bases are named `engine.aof.NUMBER.base.rdb`."""
-    return max((int(name.split(".")[-3]) for name in recorded if name.endswith(".base.rdb")), default=0)
 
 
 def _compare_file(directory: Path, file: LogFile, prefixes: list[Prefix], *, thorough: bool) -> Damage | None:

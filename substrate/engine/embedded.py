@@ -204,7 +204,10 @@ class EmbeddedEngine:
                 raise await asyncio.to_thread(start_fault, launched)
             if launched is not None or status is EngineStatus.LOADING or await self._is_loading():
                 give_up = time.monotonic() + self._patience_s
-                report_at = await self._report_progress(report_at)
+                if time.monotonic() >= report_at:
+                    self.loading = await engine_loading.read_progress(self.directory, self.socket)
+                    self.waiting(self.loading)
+                    report_at = time.monotonic() + REPORT_EVERY_S
             if time.monotonic() > give_up:
                 raise self._no_answer()
             await asyncio.sleep(POLL_S)
@@ -219,14 +222,6 @@ class EmbeddedEngine:
             await asyncio.to_thread(ensure_keeper, self.directory, self._lease_s)
         except OSError as error:
             raise file_fault(self.directory, error) from error
-
-    async def _report_progress(self, report_at: float) -> float:
-        """Report the progress once `report_at` has come; returns when to report next (`time.monotonic()`)."""
-        if time.monotonic() < report_at:
-            return report_at
-        self.loading = await engine_loading.read_progress(self.directory, self.socket)
-        self.waiting(self.loading)
-        return time.monotonic() + REPORT_EVERY_S
 
     def _no_answer(self) -> EngineFault:
         return EngineFault(

@@ -84,14 +84,11 @@ class Keeper:
             unused_since = now if unused_since is None else unused_since
             # The lock is held until the engine has ended: a process that opens the directory waits for that.
             if now - unused_since >= self._lease_s and self._link.engine_is_idle():
-                self._shut_down(sleep)
+                self._link.send(SHUTDOWN)
+                give_up = time.monotonic() + END_LIMIT_S
+                while not self._engine_ended() and time.monotonic() < give_up:
+                    sleep(END_POLL_S)
             fcntl.flock(self._users, fcntl.LOCK_UN)
-
-    def _shut_down(self, sleep: Callable[[float], None]) -> None:
-        self._link.send(SHUTDOWN)
-        give_up = time.monotonic() + END_LIMIT_S
-        while not self._engine_ended() and time.monotonic() < give_up:
-            sleep(END_POLL_S)
 
     def _engine_ended(self) -> bool:
         """True when no engine runs or is being started; this process then holds `engine.lock`."""

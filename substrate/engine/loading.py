@@ -49,20 +49,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def started_and_not_ready(directory: Path) -> bool:
-    """True when the engine that was started last in this directory has not yet logged that it is ready."""
+def is_loading(directory: Path, socket: Path) -> bool:
+    """True when an engine listens at `socket`, and the last one started has not logged yet that it is ready."""
     try:
         with (directory / "engine.log").open("rb") as log:
             log.seek(max(0, log.seek(0, 2) - TAIL_BYTES))
             tail = log.read()
     except OSError:
         return False
-    return tail.rfind(STARTED) > tail.rfind(READY)
-
-
-def is_loading(directory: Path, socket: Path) -> bool:
-    """True when the engine that listens at `socket` has started and is not ready."""
-    return started_and_not_ready(directory) and listens(socket)
+    return tail.rfind(STARTED) > tail.rfind(READY) and listens(socket)
 
 
 async def read_progress(directory: Path, socket: Path) -> Loading:
@@ -85,16 +80,13 @@ def save_rate(directory: Path) -> None:
 
 def _estimate_left(directory: Path, seconds: float) -> int | None:
     """Seconds left at the rate of the previous load; None when the load already takes longer than that."""
-    left = _log_bytes(directory) / _read_rate(directory) - seconds
-    return math.ceil(left) if left > 0 else None
-
-
-def _read_rate(directory: Path) -> float:
     try:
         before = json.loads((directory / "engine.loaded").read_bytes())
-        return max(1.0, float(before["bytes"]) / max(0.1, float(before["seconds"])))
+        rate = max(1.0, float(before["bytes"]) / max(0.1, float(before["seconds"])))
     except (OSError, ValueError, KeyError, TypeError):
-        return DEFAULT_RATE
+        rate = DEFAULT_RATE
+    left = _log_bytes(directory) / rate - seconds
+    return math.ceil(left) if left > 0 else None
 
 
 def _log_bytes(directory: Path) -> int:

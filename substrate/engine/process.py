@@ -149,7 +149,10 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     cannot be written.
     """
     server, module = bundled_binaries()
-    refuse_damaged(directory)
+    damages = checksums.compare(directory)
+    if damages:
+        descriptions = "; ".join(damage.description for damage in damages)
+        raise StoreDamaged(f"the data in {directory} is damaged: {descriptions}", remedy=REMEDY_DAMAGE)
     # Remove unfinished files of a killed engine. None of its children runs: they held the lock, which is free.
     for draft in (*directory.glob("temp-*.rdb"), *directory.glob("temp-rewriteaof-*.aof")):
         draft.unlink(missing_ok=True)
@@ -250,20 +253,8 @@ def failure_reason(log: str) -> str:
     """Return the last four relevant lines of an engine's log, joined by ` | `; empty when there are none."""
     lines = [line for line in log.splitlines() if " * " not in line and line.strip()]
     messages = [line.partition(" # ")[2] or line for line in lines]
-    relevant = [message for message in messages if not _is_noise(message)]
+    relevant = [message for message in messages if not any(map(message.__contains__, NOISE))]
     return " | ".join(" ".join(message.split()) for message in relevant[-4:])
-
-
-def _is_noise(message: str) -> bool:
-    return any(text in message for text in NOISE)
-
-
-def refuse_damaged(directory: Path) -> None:
-    """Raises StoreDamaged when files differ from their checksums, OSError when one cannot be read."""
-    damages = checksums.compare(directory)
-    if damages:
-        descriptions = "; ".join(damage.description for damage in damages)
-        raise StoreDamaged(f"the data in {directory} is damaged: {descriptions}", remedy=REMEDY_DAMAGE)
 
 
 def file_fault(directory: Path, error: OSError) -> EngineFault:

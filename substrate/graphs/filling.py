@@ -119,8 +119,7 @@ async def note_new(graph: Graph, dimension: int) -> None:
     """Note of a graph that has no vectors yet that its sets have them all."""
     sets = sets_of(graph.connection, graph.name)
     if sets is not None and dimension:
-        for role in Role:
-            await sets.note_whole(role, dimension)
+        await sets.note_whole(dimension)
 
 
 async def complete(graph: Graph, dimension: int) -> None:
@@ -138,8 +137,7 @@ async def complete(graph: Graph, dimension: int) -> None:
         for role in Role:
             await _drop_unusable(sets, role, dimension)
         await fill(graph, dimension)
-        for role in Role:
-            await sets.note_whole(role, dimension)
+        await sets.note_whole(dimension)
 
 
 async def _drop_unusable(sets: VectorSets, role: Role, dimension: int) -> None:

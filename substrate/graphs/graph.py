@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.memory import GraphKey
 from schemas.temporal import Instant
+from substrate.connection.errors import GraphMissing
 from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
@@ -48,6 +49,13 @@ class Graph(NamedTuple):
         """Rows of a read-only query, within the deadline of the connection."""
         query = query.for_values(values)
         return await self.connection.read(self.name, query, await self._header(query, values))
+
+    async def read_existing(self, query: Query, /, **values: Any) -> list[Row]:
+        """The same; none when the graph does not exist."""
+        try:
+            return await self.read(query, **values)
+        except GraphMissing:
+            return []
 
     async def read_typed(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, each value with its stored type."""

@@ -111,13 +111,8 @@ SET_SETS: Final = Query(
 )
 
 
-def _drop(label: str, column: str) -> Query:
-    name = f"drop_vector_{label.lower()}_{column}"
-    return Query(name, f"DROP VECTOR INDEX FOR (n:{label}) ON (n.{column})")
-
-
 DROP_VECTORS: Final = tuple(
-    _drop(label, column)
+    Query(f"drop_vector_{label.lower()}_{column}", f"DROP VECTOR INDEX FOR (n:{label}) ON (n.{column})")
     for label in ("Trace", "PastTrace", "PassageTrace", "OtherTrace", "OtherPastTrace", "OtherPassageTrace")
     for column in ("emotion", "embedding")
 )

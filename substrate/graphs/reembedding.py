@@ -162,9 +162,8 @@ async def create_indexes(graph: Graph, target: EmbeddingTarget) -> None:
     """
     if not graph.connection.vectors.of(graph.name).indexed:
         return
-    queries = schema_cypher.vector_indexes(target.dimension, schema_cypher.OTHER_TRACES)
     async with indexes.index_lock(graph.connection):
-        for query in queries:
+        for query in schema_cypher.vector_indexes(target.dimension, schema_cypher.OTHER_TRACES):
             await indexes.create_index(graph, query)
         await indexes.wait_operational(graph)
 

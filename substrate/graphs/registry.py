@@ -224,7 +224,11 @@ class Graphs:
         is_whole = told.is_whole and self.connection.vectors.of(name) == place
         await self._see_to_sets(graph, is_first=is_first, is_whole=is_whole)
         self._note_operational(name)
-        self._note_open(name)
+        moment = _monotonic()
+        self._open_until.pop(name, None)
+        self._open_until[name] = moment + STAMP_VALID_S
+        while (oldest := next(iter(self._open_until.items())))[1] <= moment:
+            del self._open_until[oldest[0]]  # out of date
         return stamp
 
     def _note_absent(self, name: str) -> None:
@@ -274,14 +278,6 @@ class Graphs:
         if tasks:
             await asyncio.wait(tasks)
 
-    def _note_open(self, name: str) -> None:
-        """Remember the check of a graph, and forget those that are out of date."""
-        moment = _monotonic()
-        self._open_until.pop(name, None)
-        self._open_until[name] = moment + STAMP_VALID_S
-        while (oldest := next(iter(self._open_until.items())))[1] <= moment:
-            del self._open_until[oldest[0]]
-
     def _note_operational(self, name: str) -> None:
         if len(self._operational) >= MOST_OPERATIONAL:
             self._operational.clear()
@@ -314,7 +310,9 @@ class Graphs:
 
     async def _create(self, name: str, now: Instant) -> None:
         self.connection.vectors.forget(name)
-        likeness = await self._choose_adapter()
+        likeness: str = self._likeness
+        if likeness == "auto":
+            likeness = SETS if await vector_sets.are_supported(self.connection) else INDEX
         indexes = cypher.INDEXES if likeness == SETS else (*cypher.INDEXES, *cypher.vector_indexes(self.dimension))
         for index in indexes:
             await indexing.create_index(Graph(self.connection, name), index)
@@ -331,11 +329,6 @@ class Graphs:
         if likeness == SETS:
             await filling.note_new(Graph(self.connection, name), self.dimension)
         await self.connection.write(name, cypher.WRITE_STAMP, parameters(stamp))
-
-    async def _choose_adapter(self) -> str:
-        if self._likeness != "auto":
-            return self._likeness
-        return SETS if await vector_sets.are_supported(self.connection) else INDEX
 
     async def wait_operational(self, name: str) -> None:
         """Return when every index and constraint is operational. Raises as `indexes.wait_operational` does."""

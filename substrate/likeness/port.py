@@ -113,8 +113,7 @@ async def begin_other(connection: Connection, graph: str, dimension: int) -> Non
     await drop_other(connection, graph)
     sets = sets_of(connection, graph)
     if sets is not None and dimension:
-        for role in Role:
-            await sets.note_whole(role, dimension, other=True)
+        await sets.note_whole(dimension, other=True)
 
 
 async def marks(connection: Connection, graph: str, names: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -64,11 +64,6 @@ class SetState(NamedTuple):
     dimension: int
 
 
-def _explored(held: int, count: int) -> int:
-    """How many of so many vectors are compared to find the nearest `count`."""
-    return max(EXPLORED_AT_LEAST, count, min(EXPLORED_AT_MOST, held // HELD_FOR_EACH_EXPLORED))
-
-
 class VectorSets(NamedTuple):
     """The vector sets of a graph; `generation` is that of the vectors in use."""
 
@@ -87,7 +82,8 @@ class VectorSets(NamedTuple):
         """
         count = search.k + 1  # `WHOLE` may be among them
         try:
-            how = ("TRUTH",) if 0 < search.held <= EXACT_WITHIN else ("EF", _explored(search.held, count))
+            explored = max(EXPLORED_AT_LEAST, count, min(EXPLORED_AT_MOST, search.held // HELD_FOR_EACH_EXPLORED))
+            how = ("TRUTH",) if 0 < search.held <= EXACT_WITHIN else ("EF", explored)
             only = ("FILTER", OPEN) if search.open_only and (search.crowded or not search.held) else ()
             words = ("VSIM", self.key(search.role), "FP32", pack(search.embedding), "WITHSCORES", "COUNT", count)
             return read_found(await self.connection.search_vectors(*words, *how, *only, "NOTHREAD"))[: search.k]
@@ -125,9 +121,10 @@ class VectorSets(NamedTuple):
         keys = list(map(self.key, Role))
         return [words for key in keys for words in (("VISMEMBER", key, WHOLE), ("VCARD", key), ("VDIM", key))]
 
-    async def note_whole(self, role: Role, dimension: int, *, other: bool = False) -> None:
-        """Note that a set has every vector of its role."""
-        await self.add([Vector("", "", (1.0, *[0.0] * (dimension - 1)), is_open=False)], role, other=other)
+    async def note_whole(self, dimension: int, *, other: bool = False) -> None:
+        """Note that the set of each role has every vector of it."""
+        for role in Role:
+            await self.add([Vector("", "", (1.0, *[0.0] * (dimension - 1)), is_open=False)], role, other=other)
 
     async def remove(self, owners: Sequence[str]) -> int:
         """Remove every vector of these owners, of each role and generation; returns how many."""
@@ -136,7 +133,9 @@ class VectorSets(NamedTuple):
             for generation in GENERATIONS:
                 key = set_name(self.graph, role, generation)
                 names = [name for owner in owners for name in await self.names_of(key, owner)]
-                removed += await self.remove_names(key, names)
+                removed += sum(
+                    map(int, await self.connection.change_vectors(*(("VREM", key, name) for name in names)))
+                )
         return removed
 
     async def names_of(self, key: str, owner: str) -> list[str]:
@@ -153,10 +152,6 @@ class VectorSets(NamedTuple):
             return list(await self.connection.search_vectors("VRANGE", key, start, "+", most))
         except Fault:
             return []
-
-    async def remove_names(self, key: str, names: Sequence[str]) -> int:
-        """Remove vectors by their names; returns how many there were."""
-        return sum(map(int, await self.connection.change_vectors(*(("VREM", key, name) for name in names))))
 
     async def remove_marked(self, key: str, marks: Mapping[str, str]) -> int:
         """Remove vectors that still have these marks, "" for none; returns how many had."""

@@ -60,26 +60,22 @@ ANCHORS_THEN: Final = Query(
 )
 
 
-def _tagged_now() -> str:
-    """Memories with one of the tags; `way` names the made ones among them by their place in the list."""
-    return (
-        "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight, tag[2] AS place "
-        "MATCH (t)<-[g:TAGGED|MADE_TAG]-(i:ConsciousnessNode) "
-        "WITH i, sum(weight) AS weight, "
-        f"collect(CASE type(g) WHEN 'MADE_TAG' THEN '{_MADE_WAY}' + toString(place) ELSE null END) AS made "
-        f"WHERE NOT i.id IN $held AND {visible('i')} AND {fits('i')} AND {is_statement('i')} "
-        "WITH i, made, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool "
-        "RETURN i, string.join(made, '|') AS way "
-    )
-
-
-def _tagged_then() -> str:
-    return (
-        "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight "
-        "MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode) "
-        "WITH i, sum(weight) AS weight WHERE NOT i.id IN $held "
-        "WITH i, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i, null AS way "
-    )
+_TAGGED_NOW: Final = (
+    "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight, tag[2] AS place "
+    "MATCH (t)<-[g:TAGGED|MADE_TAG]-(i:ConsciousnessNode) "
+    "WITH i, sum(weight) AS weight, "
+    f"collect(CASE type(g) WHEN 'MADE_TAG' THEN '{_MADE_WAY}' + toString(place) ELSE null END) AS made "
+    f"WHERE NOT i.id IN $held AND {visible('i')} AND {fits('i')} AND {is_statement('i')} "
+    "WITH i, made, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool "
+    "RETURN i, string.join(made, '|') AS way "
+)
+"""Memories with one of the tags; `way` names the made ones among them by their place in the list."""
+_TAGGED_THEN: Final = (
+    "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight "
+    "MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode) "
+    "WITH i, sum(weight) AS weight WHERE NOT i.id IN $held "
+    "WITH i, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i, null AS way "
+)
 
 
 def _once_tagged() -> str:
@@ -115,7 +111,7 @@ def _linked(*, now: bool) -> str:
 
 
 def _walk(*, now: bool) -> str:
-    branches = [_tagged_now() if now else _tagged_then(), _linked(now=now)]
+    branches = [_TAGGED_NOW if now else _TAGGED_THEN, _linked(now=now)]
     if not now:
         branches.append(_once_tagged())
     record = f"WITH i AS m, ways WHERE {visible('m')} AND " if now else f"{records_of('i', 'm', 'ways')} WHERE "

@@ -49,8 +49,9 @@ async def read_next_change(target: GraphTarget, after: Instant) -> Instant | Non
     Most graphs say that nothing is scheduled; else it is looked up, and kept for the state in which the question
     found the graph. None where the graph does not say in time. Raises Unavailable.
     """
-    if _is_quiet(target, after):
-        return END_OF_TIME
+    state, until = target.reads.state, target.changes_until
+    if state is not None and until is not None and max(until, state.clock) <= after:
+        return END_OF_TIME  # what the graph does not schedule began by its clock
     kept: tuple[_Stretch, ...] = target.reads.get(NEXT_CHANGE.name) or ()
     stretch = next((each for each in kept if each.contains(after)), None)
     if stretch is None:
@@ -68,12 +69,6 @@ async def holds_still(target: GraphTarget, since: Instant, at: Instant) -> bool:
         return True
     until = await read_next_change(target, since) if since < at else None
     return until is not None and at < until
-
-
-def _is_quiet(target: GraphTarget, after: Instant) -> bool:
-    """Whether nothing begins or ends to hold after this moment. All else began by the clock of the graph."""
-    state, until = target.reads.state, target.changes_until
-    return state is not None and until is not None and max(until, state.clock) <= after
 
 
 async def _read(target: GraphTarget, after: Instant) -> Instant | None:

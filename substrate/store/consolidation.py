@@ -13,7 +13,6 @@ import orjson
 
 from schemas.memory import GENERALISATION, ConsciousnessNode, GraphKey
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import degree_now, found_columns, tells
 from substrate.cypher.nearest import found_now
@@ -137,8 +136,7 @@ async def read_page(graph: Graph, after: int, kinds: Collection[str]) -> list[Pa
 
     `kinds`: the types, in lower case, of nodes that memories are about.
     """
-    values = {"after": after, "rows": MEMORIES_A_PAGE, "kinds": sorted(kinds)}
-    found = await _read(graph, PAGE, **values)
+    found = await graph.read_existing(PAGE, after=after, rows=MEMORIES_A_PAGE, kinds=sorted(kinds))
     return [
         PageRow(place, id_, _true(is_open), _true(is_node), links) for place, id_, is_open, is_node, links in found
     ]
@@ -146,27 +144,27 @@ async def read_page(graph: Graph, after: int, kinds: Collection[str]) -> list[Pa
 
 async def read_holders(graph: Graph, nodes: Sequence[str]) -> list[str]:
     """The ids of the memories that are linked with the nodes, at most `MOST_LINKS`."""
-    return [row[0] for row in await _read(graph, HOLDERS, ids=list(nodes))] if nodes else []
+    return [row[0] for row in await graph.read_existing(HOLDERS, ids=list(nodes))] if nodes else []
 
 
 async def read_nodes(graph: Graph, ids: Sequence[str], kinds: Collection[str]) -> dict[str, set[str]]:
     """The ids of the nodes that each memory is about."""
     nodes: dict[str, set[str]] = {}
     for some in batched(ids, AT_ONCE):
-        for memory, node in await _read(graph, NODES, ids=list(some), kinds=sorted(kinds)):
+        for memory, node in await graph.read_existing(NODES, ids=list(some), kinds=sorted(kinds)):
             nodes.setdefault(memory, set()).add(node)
     return nodes
 
 
 async def read_names(graph: Graph, nodes: Collection[str]) -> dict[str, NodeName]:
     """The names of nodes, by id."""
-    found = await _read(graph, NODE_NAMES, ids=sorted(nodes)) if nodes else []
+    found = await graph.read_existing(NODE_NAMES, ids=sorted(nodes)) if nodes else []
     return {node: NodeName(name, key or "", links) for node, name, key, links in found}
 
 
 async def count_tagged(graph: Graph, names: Collection[str]) -> dict[str, int]:
     """How many memories have each tag, given as `#tag`."""
-    found = await _read(graph, TAG_HOLDERS, names=sorted(names)) if names else []
+    found = await graph.read_existing(TAG_HOLDERS, names=sorted(names)) if names else []
     return {name: int(count) for name, count in found}
 
 
@@ -174,7 +172,7 @@ async def read_contents(graph: Graph, ids: Sequence[str], key: GraphKey) -> list
     """The open records of some memories that say something; of a long text the beginning."""
     found: list[ConsciousnessNode] = []
     for some in batched(ids, AT_ONCE):
-        found += [rows.node(row, key) for row in await _read(graph, CONTENTS, ids=list(some))]
+        found += [rows.node(row, key) for row in await graph.read_existing(CONTENTS, ids=list(some))]
     return found
 
 
@@ -190,7 +188,7 @@ async def find_made_of(graph: Graph, ids: Sequence[str]) -> list[str]:
     """The ids of the generalisations that some memories are, or were, members of."""
     found: set[str] = set()
     for some in batched(ids, 4 * AT_ONCE):
-        found.update(row[0] for row in await _read(graph, MADE_OF, ids=list(some)))
+        found.update(row[0] for row in await graph.read_existing(MADE_OF, ids=list(some)))
     return sorted(found)
 
 
@@ -198,7 +196,7 @@ async def read_made(graph: Graph, ids: Iterable[str]) -> list[Generalised]:
     """The generalisations with these ids, with their members; one without any member is left out."""
     found: dict[str, list[Row]] = {}
     for some in batched(sorted(ids), AT_ONCE):
-        for row in await _read(graph, MADE, ids=list(some)):
+        for row in await graph.read_existing(MADE, ids=list(some)):
             found.setdefault(row[0], []).append(row)
     return [_generalised(members) for _, members in sorted(found.items())]
 
@@ -222,17 +220,9 @@ def _generalised(members: Sequence[Row]) -> Generalised:
 async def nearest_generalisation(graph: Graph, embedding: Sequence[float], abstraction: str) -> float:
     """The greatest cosine of an open generalisation of this abstraction with a vector; −1 where none is near."""
     near = Search(embedding, NEAREST, open_only=True)
-    found = await _read(graph, SAME_WORDS, near=near, abstraction=abstraction)
+    found = await graph.read_existing(SAME_WORDS, near=near, abstraction=abstraction)
     return float(found[0][0]) if found else -1.0
 
 
 def _true(stored: Any) -> bool:
     return stored in (True, "true")
-
-
-async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:
-    """The rows of a query; none when the graph does not exist."""
-    try:
-        return await graph.read(query, **values)
-    except GraphMissing:
-        return []

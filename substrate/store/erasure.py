@@ -194,10 +194,6 @@ def format_mark(mark: ErasureMark) -> str:
     return orjson.dumps(mark._asdict()).decode()
 
 
-async def write_mark(graph: Graph, command_id: str, mark: ErasureMark) -> None:
-    await graph.connection.command("HSET", MARKS, mark_name(graph.name, command_id), format_mark(mark))
-
-
 async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
     """Return the ids that are memories of the graph."""
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
@@ -247,33 +243,24 @@ async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
         values = {"ids": list(group), "rows": MEMORIES_AT_ONCE}
         while statements := [row[0] for row in await graph.read(STATEMENTS_ON, **values)]:
             links = [row[0] for row in await graph.read(LINKS_OF, ids=statements, rows=LINKS_AT_ONCE)]
-            removed["receipts"] += await erase_receipts(graph, links, [])
+            removed["receipts"] += await erase_receipts(graph, links)
             await erase_changes(graph, links)
             removed += await _erase_contents(graph, statements) + Counter(links=len(links))
             removed += await forget_kept(graph, statements)
-    for group in batched([*await _find_generalisations(graph, ids), *ids], MEMORIES_AT_ONCE):
+    generalisations: list[str] = []  # those of a generalisation stand before it
+    below = list(ids)
+    while below:
+        below = [each for each in await find_made_of(graph, below) if each not in generalisations]
+        generalisations = [*below, *generalisations]
+    for group in batched([*generalisations, *ids], MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
-            removed += await _erase_group(graph, existing)
+            removed += await erase_beside(graph, existing)
+            while links := [row[0] for row in await graph.read(LINKS_OF, ids=existing, rows=LINKS_AT_ONCE)]:
+                removed += await erase_links(graph, existing, links)
+            removed += await _erase_contents(graph, existing)
         # Once more: what was told while they were still there, and what an interrupted erasure left.
         removed += await forget_kept(graph, list(group))
     return removed
-
-
-async def _find_generalisations(graph: Graph, ids: Sequence[str]) -> list[str]:
-    """The generalisations of the memories, those of these before them."""
-    found: list[str] = []
-    below = list(ids)
-    while below:
-        below = [each for each in await find_made_of(graph, below) if each not in found]
-        found = [*below, *found]
-    return found
-
-
-async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
-    removed = await erase_beside(graph, ids)
-    while links := [row[0] for row in await graph.read(LINKS_OF, ids=ids, rows=LINKS_AT_ONCE)]:
-        removed += await erase_links(graph, ids, links)
-    return removed + await _erase_contents(graph, ids)
 
 
 async def _erase_contents(graph: Graph, ids: list[str]) -> Counter[str]:

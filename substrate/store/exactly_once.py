@@ -67,13 +67,11 @@ class ExactlyOnceWrite:
                     raise
                 self.again = True
                 if time.monotonic() > give_up:
-                    raise _unconfirmed(command_ids) from error
+                    raise WriteUnconfirmed(
+                        "the engine stopped answering during the write; "
+                        "it is not known yet whether this was stored",
+                        remedy="Ask GET /v1/receipts/{command_id}, or send it again with the same command_id: "
+                        "it is applied once.",
+                        faults=[f"command_id {command_id}: not known" for command_id in command_ids],
+                    ) from error
                 await asyncio.sleep(RETRY_EVERY_S)
-
-
-def _unconfirmed(command_ids: Sequence[str]) -> WriteUnconfirmed:
-    return WriteUnconfirmed(
-        "the engine stopped answering during the write; it is not known yet whether this was stored",
-        remedy="Ask GET /v1/receipts/{command_id}, or send it again with the same command_id: it is applied once.",
-        faults=[f"command_id {command_id}: not known" for command_id in command_ids],
-    )

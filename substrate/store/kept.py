@@ -72,7 +72,7 @@ async def write_one_row(graph: Graph, query: Query, **values: Any) -> Row:
     return row
 
 
-async def erase_receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str]) -> int:
+async def erase_receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str] = ()) -> int:
     """Erase the receipts of commands on these memories or links, and of these commands; returns how many."""
     return int((await write_one_row(graph, ERASE_RECEIPTS, ids=list(ids), commands=list(commands)))[0])
 
@@ -94,14 +94,10 @@ async def erase_beside(graph: Graph, ids: list[str]) -> Counter[str]:
 
 async def erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
     """Erase links of memories, their receipts first: a repeated erasure would not find the ids of the links."""
-    receipts = await erase_receipts(graph, links, [])
+    receipts = await erase_receipts(graph, links)
     await erase_changes(graph, links)
     row = await write_one_row(graph, ERASE_LINKS, ids=ids, links=links)
     return Counter(links=row[0], past_links=row[1], receipts=receipts)
-
-
-async def _erase_receipts_on(graph: Graph, ids: list[str]) -> int:
-    return await erase_receipts(graph, ids, [])
 
 
 async def _erase_passages(graph: Graph, ids: list[str]) -> Counter[str]:
@@ -114,7 +110,7 @@ KEPT: Final = (
     *(Kept(label, "traces", why="erased with its record or passage") for label in TRACE_LABELS),
     Kept("Passage", "passages", _erase_passages),
     Kept("Tag", "tags", why="erased at the end, when no record has it"),
-    Kept("Receipt", "receipts", _erase_receipts_on),
+    Kept("Receipt", "receipts", erase_receipts),
     Kept("UpkeepChange", forget=erase_changes),
     Kept("UpkeepRun", why="cleared with its changes"),
     Kept("Feedback", "feedback", take_back_naming),

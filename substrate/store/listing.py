@@ -100,15 +100,13 @@ async def list_memories(graph: Graph, query: ListQuery, start: ListPosition) -> 
     """Rows of `NODE_COLUMNS`."""
     text = LIST_MEMORIES if query.label is None else LIST_OF_LABEL
     rows, more = await _collect(graph, text, query, start)
-    after = ListPosition(rows[-1][0] + 1) if more else None
-    return ListPage([row[1:] for row in rows], after)
+    return ListPage([row[1:] for row in rows], ListPosition(rows[-1][0] + 1) if more else None)
 
 
 async def list_links(graph: Graph, query: ListQuery, start: ListPosition) -> ListPage:
     """Rows of the ids of both ends, then `LINK_COLUMNS`."""
     rows, more = await _collect(graph, LIST_LINKS, query, start)
-    after = ListPosition(rows[-1][0], rows[-1][3]) if more else None
-    return ListPage([row[1:] for row in rows], after)
+    return ListPage([row[1:] for row in rows], ListPosition(rows[-1][0], rows[-1][3]) if more else None)
 
 
 async def _collect(graph: Graph, text: Query, query: ListQuery, start: ListPosition) -> tuple[list[Row], bool]:

@@ -129,8 +129,7 @@ async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], but: Uncount
         "roles": list(but.speakers),
         "sources": list(but.sources),
     }
-    rows = await graph.read(TEXTS_WITH, **values, open=END_OF_TIME)
-    return [NameUse(*row) for row in rows]
+    return [NameUse(*row) for row in await graph.read(TEXTS_WITH, **values, open=END_OF_TIME)]
 
 
 async def read_writer(graph: Graph, memory_id: str) -> TextWriter | None:

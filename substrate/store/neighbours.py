@@ -167,7 +167,9 @@ class Neighbours:
             await self._read(lacking, few if self._is_large else None)
         crowds = [name for name in dict.fromkeys(ids) if wanted and self._own[name].is_unread]
         await together(*(self._read_crowd(name, self._own[name].held) for name in crowds))
-        cut = [name for name in ids if self._is_short(name, wanted)]
+        cut = [
+            name for name in ids if not self._own[name].whole and len(self._own[name].holding(self.now)) < wanted
+        ]
         for name, found in zip(cut, await together(*map(self._read_now, cut)), strict=True):
             self._own[name] = found
         return self._own
@@ -220,10 +222,6 @@ class Neighbours:
         links = tuple(self._near_link(row) for row in rows if row[0] == "link")
         found = Neighbourhood(self.now, held, links, whole=len(links) < STRONGEST)
         self._keep(name, found, same=self._is_same(rows))
-
-    def _is_short(self, name: str, wanted: int) -> bool:
-        found = self._own[name]
-        return not found.whole and len(found.holding(self.now)) < wanted
 
     async def _read_now(self, name: str) -> Neighbourhood:
         """The strongest of the links that hold now: many stronger ones hold only later."""
@@ -317,7 +315,10 @@ def _values_of_join(values: Mapping[str, Any], near: Sequence[Near]) -> dict[str
 async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Sequence[Near]) -> list[_Joined]:
     """What each of the vectors belongs to."""
     now, kind = values["valid_from"], kind_of("joined", values)
-    joined = _find_kept(reads, kind, near, now)
+    joined: list[_Joined | None] = [None] * len(near)
+    if kind is not None:
+        known = [reads.get((kind, key), about=owner) for owner, key, _ in near]
+        joined = [one if one is not None and one.at <= now else None for one in known]
     lacking = [one for one, kept in zip(near, joined, strict=True) if kept is None]
     if not lacking:
         return [each for each in joined if each is not None]
@@ -330,14 +331,6 @@ async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Seq
             reads.keep((kind, key), found.get((owner, key), _Joined(now)), _JOINED_BYTES, about=owner)
     pairs = zip(near, joined, strict=True)
     return [kept or found.get((one.owner, one.key), _Joined(now)) for one, kept in pairs]
-
-
-def _find_kept(reads: Reads, kind: str | None, near: Sequence[Near], now: Instant) -> list[_Joined | None]:
-    """What is kept of each of the vectors."""
-    if kind is None:
-        return [None] * len(near)
-    kept = [reads.get((kind, key), about=owner) for owner, key, _ in near]
-    return [one if one is not None and one.at <= now else None for one in kept]
 
 
 def _joined(row: Row, records: GraphRecords, now: Instant) -> tuple[_Vector, _Joined]:

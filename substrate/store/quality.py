@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.temporal import Instant
-from substrate.connection.errors import GraphMissing
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
@@ -37,10 +36,7 @@ class StoredSummary(NamedTuple):
 
 async def read_summaries(graph: Graph, limit: int) -> list[StoredSummary]:
     """The newest summaries of the graph, oldest first; none when the graph does not exist."""
-    try:
-        rows = await graph.read(QUALITY, rows=limit)
-    except GraphMissing:
-        return []
+    rows = await graph.read_existing(QUALITY, rows=limit)
     return [StoredSummary(int(at), orjson.loads(summary)) for at, summary in reversed(rows)]
 
 

@@ -203,8 +203,7 @@ async def link_history(graph: Graph, link: LinkName) -> list[LinkRow]:
 
 async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, StoredReceipt]:
     """The receipts of these commands by their ids; commands that were never applied are left out."""
-    rows = await graph.read(RECEIPTS, ids=list(ids))
-    return {str(row[0]): StoredReceipt(*row) for row in rows}
+    return {str(row[0]): StoredReceipt(*row) for row in await graph.read(RECEIPTS, ids=list(ids))}
 
 
 class Situation(NamedTuple):
@@ -236,14 +235,12 @@ async def pending_until(graph: Graph) -> int:
 
 
 async def counts(graph: Graph) -> Counts:
-    rows = await graph.read(schema_cypher.COUNTS)
-    return Counts(*(value or 0 for value in rows[0]))
+    return Counts(*(value or 0 for value in (await graph.read(schema_cypher.COUNTS))[0]))
 
 
 async def read_fingerprints(graph: Graph, ids: Sequence[str]) -> dict[str, int | None]:
     """Fingerprints of the carried records of those ids that are memories of the graph."""
-    rows = await graph.read(EXISTING, ids=list(ids))
-    return {str(row[0]): row[1] for row in rows}
+    return {str(row[0]): row[1] for row in await graph.read(EXISTING, ids=list(ids))}
 
 
 async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:

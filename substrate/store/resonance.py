@@ -260,14 +260,6 @@ RESOLVE: Final = Query(
 """The memories that have, or had once, one of these ids or names."""
 
 
-class _NameRow(NamedTuple):
-    """A row of `RESOLVE`. `kind` is id or name."""
-
-    kind: str
-    key: Any
-    value: Any
-
-
 class ResolvedNames(NamedTuple):
     """The memories of one graph by the names or ids of a signal, and the node numbers of its newest memories."""
 
@@ -287,12 +279,11 @@ async def resolve_names(
     found, newest = await asyncio.gather(
         target.graph.read(RESOLVE, names=list(names), keys=keys), _newest_range(target, scope, filters)
     )
-    rows = [_NameRow(*row) for row in found]
-    by_id = {row.key: row.value for row in rows if row.kind == "id"}
+    by_id = {key: memory_id for kind, key, memory_id in found if kind == "id"}
     by_name: defaultdict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.kind == "name":
-            by_name[row.key].add(row.value)
+    for kind, key, memory_id in found:
+        if kind == "name":
+            by_name[key].add(memory_id)
     ids = {name: sorted({*by_name[name_key(name)], *filter(None, (by_id.get(name),))}) for name in names}
     return ResolvedNames(target, ids, newest)
 

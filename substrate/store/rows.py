@@ -261,13 +261,9 @@ def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
         closed_source=None if (by := by_name.get("closed_source")) is None else Source(by),
         key_id=by_name.get("key_id"),
         closed_key=by_name.get("closed_key"),
-        known_as_happened=_is_true(by_name.get("known_as_happened")),
+        # The mark is stored only where it is true.
+        known_as_happened=True if by_name.get("known_as_happened") in (True, "true") else None,
     )
-
-
-def _is_true(stored: Any) -> bool | None:
-    """True or None: the mark of a record is stored only where it is true."""
-    return True if stored in (True, "true") else None
 
 
 def times(valid: Period, known: Period) -> dict[str, int]:

@@ -185,18 +185,13 @@ async def changes_of_page(graph: Graph, run_id: str, number: int) -> list[Change
     return [Change(*row) for row in await graph.read(CHANGES_OF_PAGE, page=page_name(run_id, number))]
 
 
-async def runs_of(graph: Graph, command_ids: Sequence[str]) -> dict[str, str]:
-    """By command: the run of upkeep that sent it. Commands of nobody's run are left out."""
-    if not command_ids:
-        return {}
-    return {str(row[0]): str(row[1]) for row in await graph.read(RUN_OF, commands=list(command_ids))}
-
-
 async def name_runs[R: (MemoryRecord, LinkRecord)](graph: Graph, records: Sequence[R]) -> tuple[R, ...]:
     """The records of a history with the runs of upkeep that opened and closed them."""
     opened = {record.command_id for record in records}
     closed = {record.closed_by for record in records}
-    found = await runs_of(graph, sorted(command for command in opened | closed if command is not None))
+    commands = sorted(command for command in opened | closed if command is not None)
+    rows = await graph.read(RUN_OF, commands=commands) if commands else ()
+    found = {str(row[0]): str(row[1]) for row in rows}
     if not found:
         return tuple(records)
     return tuple(

@@ -148,16 +148,14 @@ class Sought(NamedTuple):
 
 async def read_marks(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, Mark]:
     """What these memories add to a shape, by id; one that is not visible in the scope has none."""
-    query = MARKS_THEN if target.past else MARKS_NOW
-    marks = await _read_in_batches(target, query, scope, ids)
+    marks = await _read_in_batches(target, MARKS_THEN if target.past else MARKS_NOW, scope, ids)
     read = (Mark(row[0], row[1], row[2], tuple(filter(None, (row[3] or "").split("|"))), row[4]) for row in marks)
     return {mark.memory_id: mark for mark in read}
 
 
 async def read_steps(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> list[Step]:
     """The links of these memories in the scope, from the side of each; those of a hub are left out."""
-    query = STEPS_THEN if target.past else STEPS_NOW
-    found = await _read_in_batches(target, query, scope, ids)
+    found = await _read_in_batches(target, STEPS_THEN if target.past else STEPS_NOW, scope, ids)
     steps = (Step(memory_id, leaves == 1, name, other) for memory_id, leaves, name, other in found)
     return list(dict.fromkeys(steps))
 
@@ -185,8 +183,7 @@ async def read_candidates(target: GraphTarget, scope: Scope, filters: Filters | 
 async def read_alike(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, ConsciousnessNode]:
     """These memories as they were in the scope, by id."""
     found = await target.graph.read(ALIKE_THEN if target.past else ALIKE_NOW, **scope.bounds(), ids=list(ids))
-    known_to = scope.known.end
-    nodes = (rows.node(row, target.key, known_to, retrieval_source="shape") for row in found)
+    nodes = (rows.node(row, target.key, scope.known.end, retrieval_source="shape") for row in found)
     return {node.node_id: node for node in nodes}
 
 

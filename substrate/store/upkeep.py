@@ -19,7 +19,6 @@ from schemas.temporal import END_OF_TIME, Instant, Period
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate import stored_maps
 from substrate.bitemporal import changes_until
-from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT
 from substrate.cypher.query import Query
@@ -273,7 +272,7 @@ def plan_shares(degrees: Sequence[tuple[int, int]]) -> Iterator[Share]:
 async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) -> list[MemoryRow]:
     """Return the next memories after the internal id `after`, in its order, at most `limit`; empty at the end."""
     page: list[MemoryRow] = []
-    for row in await _read(graph, MEMORY_PAGE, after=after, rows=min(limit, MEMORIES_A_PAGE)):
+    for row in await graph.read_existing(MEMORY_PAGE, after=after, rows=min(limit, MEMORIES_A_PAGE)):
         internal_id, felt, embedding, links_in, links_out, past_links_out, past_versions, deep, *values = row
         if page and internal_id == page[-1].internal_id:
             continue  # a second trace of the same memory
@@ -295,7 +294,7 @@ async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) 
 
 async def read_links(graph: Graph, share: Share) -> list[LinkRow]:
     """Return the open link records of a share."""
-    rows = await _read(graph, LINK_PAGE, **share._asdict())
+    rows = await graph.read_existing(LINK_PAGE, **share._asdict())
     return [
         LinkRow(
             source=LinkEnd(*row[:5]),
@@ -316,7 +315,7 @@ def _texts_by_column(texts: Sequence[Any]) -> dict[str, str]:
 
 async def read_past_links(graph: Graph, share: Share) -> list[RecordRow]:
     """Return the closed link records of a share; their identity is `link_identity`."""
-    rows = await _read(graph, PAST_LINK_PAGE, **share._asdict())
+    rows = await graph.read_existing(PAST_LINK_PAGE, **share._asdict())
     return list(
         _records(
             (link_identity(source_id, link_id, target_id), (None, *times), False)
@@ -332,7 +331,7 @@ def link_identity(source_id: str, link_id: str, target_id: str) -> str:
 
 async def read_versions(graph: Graph, share: Share) -> list[RecordRow]:
     """Return all records of the identities in a share that have past records; each carried record once."""
-    rows = await _read(graph, VERSION_PAGE, **share._asdict())
+    rows = await graph.read_existing(VERSION_PAGE, **share._asdict())
     width = len(RECORD_FIELDS)
     carried = {identity: columns[:width] for identity, *columns in rows}
     past = ((identity, columns[width:], False) for identity, *columns in rows)
@@ -349,7 +348,7 @@ def _records(rows: Iterable[tuple[str, Row, bool]]) -> Iterator[RecordRow]:
 async def read_contents(graph: Graph, internal_ids: Sequence[int]) -> list[Content]:
     """Return the whole texts of the memories with these internal ids; missing ones are left out."""
     contents = []
-    for row in await _read(graph, CONTENTS, places=list(internal_ids)):
+    for row in await graph.read_existing(CONTENTS, places=list(internal_ids)):
         memory_id, name, description, speaker, node_type, version, *times = row
         if isinstance(version, int) and all(isinstance(time, int) for time in times):
             valid, known = Period(*times[:2]), Period(*times[2:])
@@ -363,14 +362,6 @@ async def count_unreadable(graph: Graph) -> tuple[int, int]:
     for past, text in await graph.read(DEEP_MAPS):
         counts[past] += stored_maps.repair_map(text) != text
     return counts[0], counts[1]
-
-
-async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:
-    """Run a query and return its rows; none when the graph does not exist."""
-    try:
-        return await graph.read(query, **values)
-    except GraphMissing:
-        return []
 
 
 async def re_embed(

@@ -196,7 +196,10 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         nonlocal again
         rows = likeness.with_digests(rows) if query is REMEMBER else rows
         vectors = likeness.vectors_of(rows) if query is REMEMBER else ()
-        part = _from_first(batch._replace(rows=rows))
+        # Times are counted from its first row: the clock of the graph may stand there already.
+        first = rows[0]["nth"]
+        counted = [{**row, "nth": row["nth"] - first} for row in rows]
+        part = batch._replace(rows=counted, at=batch.at + first)
         parameters = {
             "rows": list(map(without_nulls, part.rows)),
             "at": part.at,
@@ -244,12 +247,6 @@ def _carry(graph: Graph, reply: Sequence[Row], rows: Sequence[Mapping[str, Any]]
     else:
         changed = {end for row in rows for end in (row["source_id"], row["target_id"])}
     graph.connection.kept.carry(graph.name, after._replace(clock=was), after, changed)
-
-
-def _from_first(batch: RowBatch) -> RowBatch:
-    """The same batch with its times counted from its first row: the clock of the graph may stand there already."""
-    first = batch.rows[0]["nth"]
-    return batch._replace(rows=[{**row, "nth": row["nth"] - first} for row in batch.rows], at=batch.at + first)
 
 
 async def _send(once: ExactlyOnceWrite, batch: RowBatch) -> list[Row]:

@@ -106,7 +106,7 @@ def test_whatever_stands_in_a_question_the_parser_below_never_sees_it(
     assert bool(said["anchors"]) is ("cozo" in text)
 
 
-@pytest.mark.parametrize("text", ["the of and with", "🙂🙂", "?! …"])
+@pytest.mark.parametrize("text", ["the of and with", "?! …"])
 def test_a_question_without_searchable_words_gets_a_note(service: Service, notes: str, text: str) -> None:
     said = walked(service, notes, query_text=text)
     assert (said["anchors"], said["neighbours"], said["keywords"]) == ([], [], [])

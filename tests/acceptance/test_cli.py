@@ -597,7 +597,7 @@ def test_an_unexpected_error_is_reported_as_a_defect(command: Command, monkeypat
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr("api.cli.ingest.read_files", broken)
+    monkeypatch.setattr("api.cli.ingest.read_once", broken)
     said = command("ingest", "x", "-f", "messages")
     assert said.code == 70
     assert "defect" in said.err

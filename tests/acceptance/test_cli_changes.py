@@ -101,7 +101,11 @@ def test_an_empty_store_has_no_citizens(tmp_path: Path, capsys: pytest.CaptureFi
         (("correct", "m", "-c", "bo"), 2, "nothing changes"),
         (("correct", "m", "-c", "bo", "--emotion", "joy"), 2, "--emotion"),
         (("correct", "m", "-c", "bo", "--energy", "7"), 2, "--energy"),
-        (("correct", "m", "-c", "bo", "--text", "x", "--to", "2026-01-01"), 2, "--to needs --from"),
+        (
+            ("correct", "m", "-c", "bo", "--text", "x", "--to", "2026-01-01"),
+            2,
+            "valid_to must lie after valid_from",
+        ),
         (("correct", "m", "--text", "x"), 2, "citizen"),
         (("correct", "m", "-c", "bo", "--text", "x", "--expected-version", "7"), 5, "version"),
         (("supersede", "m", "-c", "bo", "--at", "noon", "--text", "x"), 2, "--at"),

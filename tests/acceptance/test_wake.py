@@ -127,6 +127,7 @@ def test_a_state_is_stored_as_set_and_omitted_fields_stay(service: Service, citi
         "citizen_id": citizen, "energy": 0.5, "emotion_vector": {}, "goal": None, "last_stream_id": None,
         "drives": {}, "reality_pressure": None, "window": [], "focus": None, "senses": {}, "last_cycle_at": None,
         "valid_at": None, "updated_at": None, "derived": False, "sources": [], "baseline": 0.5,
+        "writers": {},
     }  # fmt: skip
     said = {"energy": 0.8, "emotion_vector": {"joy": 0.4}, "goal": "reach 'the' \"far\" shore"}
     answer = service.http.put(address, json=said)

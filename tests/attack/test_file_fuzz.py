@@ -32,7 +32,7 @@ MUTATIONS: Final = 40
 TIMES: Final = int(os.environ.get("FUZZ_TIMES", "1"))  # noqa: TID251  # how long to look, not a setting
 READS: Final = """
 import json, pickle, resource, sys
-from orchestration.ingestion.reading_process import FilesToRead, read
+from orchestration.ingestion.file_readers import FilesToRead, read
 from schemas.errors import InvalidRequest
 files = pickle.load(sys.stdin.buffer)
 resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]), resource.RLIM_INFINITY))

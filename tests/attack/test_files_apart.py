@@ -16,9 +16,8 @@ from typing import Any, Final
 
 import pytest
 
-from orchestration.ingestion import file_readers, reading_process
-from orchestration.ingestion.file_readers import FileReaders, read_once
-from orchestration.ingestion.reading_process import FilesRead, FilesToRead
+from orchestration.ingestion import file_readers
+from orchestration.ingestion.file_readers import FileReaders, FilesRead, FilesToRead, read_once
 from schemas.errors import InvalidRequest, Unavailable
 from tests.acceptance.conftest import ADMIN_KEY
 from tests.attack.limited_service import Served, serving
@@ -28,7 +27,7 @@ from tests.waiting import wait_until, wait_until_async
 SLOW: Final = pdf(b"BT /F 9 Tf " + b"(x)Tj " * 20_000 + b"ET", pages=5000)
 """A file within the bounds of its structure, which takes all the processor time that it may have."""
 BOUNDED: Final = """
-from orchestration.ingestion import reading_process as process
+from orchestration.ingestion import file_readers as process
 process.Bounds.of = staticmethod(lambda size: process.Bounds({memory}, {seconds}, 1 << 20))
 process.main()
 """
@@ -49,7 +48,7 @@ def reading(parent: int) -> set[int]:
     found = set()
     for task in Path(f"/proc/{parent}/task").iterdir():
         for child in (task / "children").read_text().split():
-            if b"reading_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+            if b"file_readers" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.add(int(child))
     return found
 
@@ -183,7 +182,7 @@ async def test_a_process_that_fails_is_not_told_as_another_end(
     monkeypatch: pytest.MonkeyPatch, end: str, told: str
 ) -> None:
     """Libraries abort when they get no memory."""
-    failing = f"import {file_readers.Bounds.__module__} as process\nprocess.read = lambda task: {end}"
+    failing = f"import {file_readers.__name__} as process\nprocess.read = lambda task: {end}"
     with pytest.raises(InvalidRequest, match=told):
         await read_by(monkeypatch, failing)
 
@@ -232,7 +231,7 @@ async def test_commands_with_times_are_read() -> None:
     command = {"command": "remember", "citizen_id": "ada", "name": "tea", "valid_at": "2024-01-01T10:00:00+02:00"}
     raw = json.dumps(command).encode()
     task = FilesToRead("life.jsonl", len(raw), raw, "commands")
-    assert await read_once(task) == reading_process.read(task)
+    assert await read_once(task) == file_readers.read(task)
 
 
 def call(module: str, name: str) -> bytes:

@@ -35,9 +35,11 @@ from schemas.mind.state import CitizenState, StateChange
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope, to_datetime
 from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
+from substrate.graphs.indexes import PROBE_PREFIX, wait_for_pending_work
 from substrate.store import erasure
 from substrate.store.erasure import ErasureMark
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
@@ -203,6 +205,19 @@ async def test_logs_may_be_rewritten_for_many_at_once(own: Runtime, fresh_citize
     assert (await append_log.read_persistence(connection))["aof_rewrites"] > before
 
 
+async def test_a_process_rests_while_another_removes_what_it_made_for_that(
+    own: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = Connection.command
+
+    async def listed_late(self: Connection, *words: str | int) -> Any:
+        answer = await command(self, *words)
+        return [*answer, f"{PROBE_PREFIX}gone"] if words[0] == "GRAPH.LIST" else answer
+
+    monkeypatch.setattr(Connection, "command", listed_late)
+    await wait_for_pending_work(own.deps.connection)
+
+
 async def test_a_long_past_goes_in_shares(own: Runtime, fresh_citizen: str) -> None:
     await stored(own.deps, remember(fresh_citizen, "m"))
     for n in range(60):
@@ -230,10 +245,12 @@ async def test_an_erasure_is_carried_out_once_and_says_nothing_of_what_it_erased
 
 async def test_an_erasure_that_broke_off_goes_on_when_it_is_sent_again(own: Runtime, fresh_citizen: str) -> None:
     await stored(own.deps, remember(fresh_citizen, "m"))
-    await erasure.write_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", ErasureMark(NOW))
+    graph = own.deps.graph(f"citizen_{fresh_citizen}")
+    mark = (erasure.mark_name(graph.name, f"e-{fresh_citizen}"), erasure.format_mark(ErasureMark(NOW)))
+    await graph.connection.command("HSET", erasure.MARKS, *mark)
     command = EraseMemory(citizen_id=fresh_citizen, id="m", command_id=f"e-{fresh_citizen}")
     assert (await erased(own, command)).removed.memories == 1
-    await erasure.write_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", ErasureMark(NOW))
+    await graph.connection.command("HSET", erasure.MARKS, *mark)
     assert (await erased(own, command)).log_rewritten
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas.commands import ChangeCommand, Command, Undoing
 from tests.oracle.held import Held, Refused, Told, told
-from tests.oracle.store import OF_LINKS, Oracle, said
+from tests.oracle.store import OF_LINKS, Oracle, is_elsewhere, said
 
 
 def together(oracle: Oracle, commands: Sequence[Command], now: int, at: int) -> list[Told]:
@@ -88,6 +88,7 @@ class Thought:
         back = [one for one in held if one.version not in {other.version for other in left}]
         gone = [one for one in left if one.version not in {other.version for other in held}]
         receipt = told(back[-1] if back else gone[0])._replace(created_at=self.at)
+        receipt = receipt._replace(elsewhere=is_elsewhere(command, receipt, self.now))
         self.oracle.clock = self.at
         if command.command_id is not None:
             self.oracle.done[command.command_id] = (said(command), receipt)

@@ -7,7 +7,7 @@ path from `current_node` to the root, which is what the person sees.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -25,7 +25,6 @@ from orchestration.ingestion.formats.reader import Format, Reader
 FORM: Final = Format(
     "chatgpt", 'a list of {"title", "create_time", "mapping": {id: {message, parent}}, "current_node"}'
 )
-_DEPTHS: Final = (1,)
 _CITATION: Final = re.compile("\ue200[^\ue201]*\ue201|【[^】]*†[^】]*】")
 """Marks of sources, which ChatGPT shows as links."""
 _CONTEXT: Final = frozenset(("user_editable_context", "model_editable_context", "app_pairing_content"))
@@ -37,7 +36,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
     Raises InvalidRequest for a file in another format, and when no conversation can be read.
     """
-    return parse_chats(files, FORM, lambda reader, file: read_conversations(reader, file, _DEPTHS, _conversation))
+    return parse_chats(files, FORM, lambda reader, file: read_conversations(reader, file, (1,), _conversation))
 
 
 def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
@@ -57,9 +56,7 @@ def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
     said: list[Said] = []
     for key in path:
         with reader.item():
-            one = _message(reader, key, mapping[key], place)
-            if one is not None:
-                said.append(one)
+            said += _message(reader, key, mapping[key], place)
     if said and said[0].time is None and entry.get("create_time") is not None:
         said[0] = said[0]._replace(time=reader.moment(entry["create_time"], f"{place}, create_time"))
     return Chat(reader.name(own_id, f"{place}, id"), reader.text(title, f"{place}, title"), said)
@@ -89,23 +86,23 @@ def _created(node: Any) -> float:
     return time if isinstance(time, int | float) else 0.0
 
 
-def _message(reader: Reader, key: str, node: Any, place: str) -> Said | None:
-    """Return a message of the path, or None for one that the person never saw or said."""
+def _message(reader: Reader, key: str, node: Any, place: str) -> Iterator[Said]:
+    """Yield a message of the path, unless it is one that the person never saw or said."""
     message = node.get("message") if isinstance(node, dict) else None
     if not isinstance(message, dict):
         if isinstance(node, dict) and node.get("parent") is not None:
             reader.left_out["deleted messages"] += 1
-        return None
+        return
     reason = _reason_to_leave_out(message)
     if reason is not None:
         reader.left_out[reason] += 1
-        return None
+        return
     place = f"{place}, message {key[:40]}"
     text = _text(reader, message["content"], place)
     if not text:
         reader.left_out["messages without text"] += 1
-        return None
-    return Said(
+        return
+    yield Said(
         id=str(message.get("id") or key),
         speaker=USER if message["author"]["role"] == "user" else ASSISTANT,
         text=text,

@@ -5,7 +5,7 @@ Where messages name the message before them, kept is the path that ends with the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -24,7 +24,6 @@ FORM: Final = Format(
     "claude",
     'a list of {"uuid", "name", "chat_messages": [{"uuid", "sender", "text" or "content", "created_at"}]}',
 )
-_DEPTHS: Final = (1, 3)
 _SPEAKERS: Final = {"human": USER, "user": USER, "assistant": ASSISTANT}
 _UNSAID: Final = {
     "thinking": "thoughts of the model",
@@ -38,7 +37,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
     Raises InvalidRequest for a file in another format, and when no conversation can be read.
     """
-    return parse_chats(files, FORM, lambda reader, file: read_conversations(reader, file, _DEPTHS, _conversation))
+    return parse_chats(files, FORM, lambda reader, file: read_conversations(reader, file, (1, 3), _conversation))
 
 
 def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
@@ -53,9 +52,7 @@ def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
     said: list[Said] = []
     for number, message in enumerate(kept, start=1):
         with reader.item():
-            one = _message(reader, message, f"{place}, message {number}")
-            if one is not None:
-                said.append(one)
+            said += _message(reader, message, f"{place}, message {number}")
     return Chat(reader.name(entry.get("uuid"), f"{place}, uuid"), reader.text(title, f"{place}, name"), said)
 
 
@@ -74,16 +71,16 @@ def _newest_path(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
     return list(reversed(path.values()))
 
 
-def _message(reader: Reader, message: Mapping[str, Any], place: str) -> Said | None:
+def _message(reader: Reader, message: Mapping[str, Any], place: str) -> Iterator[Said]:
     speaker = _SPEAKERS.get(str(message.get("sender")))
     if speaker is None:
         reader.fail(place, f"its sender {str(message.get('sender'))[:60]!r} is neither human nor assistant")
     text = _text(reader, message, place)
     if not text:
         reader.left_out["messages without text"] += 1
-        return None
+        return
     time = message.get("created_at")
-    return Said(
+    yield Said(
         id=reader.name(message.get("uuid"), f"{place}, uuid"),
         speaker=speaker,
         text=text,

@@ -83,9 +83,8 @@ def _joined(reader: Reader, known: Chat, more: Chat) -> Chat:
     times = [one.time for one in chat.said if one.time is not None]
     if len(times) < len(chat.said):
         return chat
-    return chat._replace(
-        said=[one for _, one in sorted(zip(times, chat.said, strict=True), key=lambda pair: pair[0])]
-    )
+    in_time = sorted(zip(times, chat.said, strict=True), key=lambda pair: pair[0])
+    return chat._replace(said=[one for _, one in in_time])
 
 
 def _fail(reader: Reader, faults: Sequence[str]) -> NoReturn:

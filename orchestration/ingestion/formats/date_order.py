@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,6 +14,11 @@ class Numbers(NamedTuple):
     first: int
     second: int
     third: int
+
+    @classmethod
+    def of(cls, date: re.Match[str]) -> Numbers:
+        """The numbers of the groups `a`, `b` and `c`."""
+        return cls(int(date["a"]), int(date["b"]), int(date["c"]))
 
     def in_order(self, order: str) -> tuple[int, int, int]:
         """Return year, month and day, for an order such as `dmy`. A year below 100 is one of this century."""

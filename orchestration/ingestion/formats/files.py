@@ -54,21 +54,15 @@ def _read_folder(path: Path, endings: tuple[str, ...]) -> tuple[tuple[File, ...]
     names = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
     for name in wanted(list(names), (*endings, ".zip")):
         try:
-            files += _read_one(name, names[name], endings)
+            raw, modified = _read(names[name])
+            inside = unpack(name, raw, endings) if is_archive(raw) else ()
+            files += [make_file(f"{name}/{file.name}", file.raw, file.modified) for file in inside]
+            files += [] if is_archive(raw) else [make_file(name, raw, modified)]
         except OSError as error:
             unread[name] = f"{name}: cannot be read ({error.strerror})"
         except InvalidRequest as error:
             unread[name] = error.detail
     return tuple(files), unread
-
-
-def _read_one(name: str, path: Path, endings: tuple[str, ...]) -> list[File]:
-    """The file, or what is in the archive."""
-    raw, modified = _read(path)
-    if not is_archive(raw):
-        return [make_file(name, raw, modified)]
-    inside = unpack(name, raw, endings)
-    return [make_file(f"{name}/{file.name}", file.raw, file.modified) for file in inside]
 
 
 def names_below(path: Path) -> frozenset[str]:

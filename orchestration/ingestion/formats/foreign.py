@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
@@ -75,6 +76,12 @@ def elements(reader: Reader, entry: Mapping[str, Any], name: str, place: str) ->
         reader.fail(f"{place}, field {name}".removeprefix(", "), f"is {type_name(value)}, not a list")
     for number, element in enumerate(value, start=1):
         yield f"{place}, {name} {number}".removeprefix(", "), element
+
+
+def moment_of(reader: Reader, entry: Mapping[str, Any], name: str, place: str) -> datetime | None:
+    """Return the time in a field that may be missing."""
+    value = entry.get(name)
+    return None if value is None else reader.moment(value, f"{place}, {name}")
 
 
 def short_name(text: str) -> str:

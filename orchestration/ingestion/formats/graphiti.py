@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.formats.foreign import (
     CommandFields,
     elements,
+    moment_of,
     parse_foreign,
     relate,
     relation_type,
@@ -50,9 +50,8 @@ def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFie
     if not isinstance(whole, dict):
         reader.fail("", f"is {type_name(whole)}, not an object")
     memories = [CommandFields(at, _node(reader, entry, at)) for at, entry in _objects(reader, whole, "nodes")]
-    memories += [
-        CommandFields(at, _episode(reader, entry, at)) for at, entry in _objects(reader, whole, "episodes")
-    ]
+    episodes = _objects(reader, whole, "episodes")
+    memories += [CommandFields(at, _episode(reader, entry, at)) for at, entry in episodes]
     ids = {memory.fields["id"] for memory in memories}
     edges = [_edge(reader, entry, place, ids) for place, entry in _objects(reader, whole, "edges")]
     facts = [edge.fact for edge in edges]
@@ -90,7 +89,7 @@ def _episode(reader: Reader, entry: Mapping[str, Any], place: str) -> dict[str, 
         "node_type": "Episode",
         "name": short_name(reader.text(entry.get("name") or text, f"{place}, name")),
         "description": text,
-        "valid_at": _time(reader, entry, "valid_at", place),
+        "valid_at": moment_of(reader, entry, "valid_at", place),
         "extra": _extra(reader, entry, _EPISODE, place),
     }
 
@@ -113,7 +112,7 @@ def _edge(reader: Reader, entry: Mapping[str, Any], place: str, known: set[str])
             reader.fail(place, f"its end {end} is no node of the file")
     name = reader.name(entry.get("name") or "RELATES_TO", f"{place}, name")
     text = reader.text(entry.get("fact") or name, f"{place}, fact")
-    period = {field: _time(reader, entry, field, place) for field in ("valid_at", "invalid_at")}
+    period = {field: moment_of(reader, entry, field, place) for field in ("valid_at", "invalid_at")}
     content = {"node_type": "Fact", "name": short_name(text), "description": text}
     episodes = dict.fromkeys(reader.name(value, at) for at, value in elements(reader, entry, "episodes", place))
     link_id = f"{own}:link"
@@ -130,8 +129,3 @@ def _edge(reader: Reader, entry: Mapping[str, Any], place: str, known: set[str])
 def _extra(reader: Reader, entry: Mapping[str, Any], known: frozenset[str], place: str) -> dict[str, Any]:
     unknown = {name: value for name, value in entry.items() if name not in known | _VECTORS and value is not None}
     return reader.extra(unknown, place)
-
-
-def _time(reader: Reader, entry: Mapping[str, Any], name: str, place: str) -> datetime | None:
-    value = entry.get(name)
-    return None if value is None else reader.moment(value, f"{place}, {name}")

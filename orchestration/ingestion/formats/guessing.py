@@ -33,15 +33,12 @@ def guess(file: File) -> str | None:
     if not start:
         return None
     if start in "[{":
-        form = _json_format(file.text)
+        names = names_in(file.text)
+        form = next((form for form, holds in _BY_NAMES if holds(names)), None)
         if form is not None:
             return form
-    return next((form for form, holds in _BY_TEXT if holds(file.text[:_LOOKED_AT])), _by_ending(file.name))
-
-
-def _json_format(text: str) -> str | None:
-    names = names_in(text)
-    return next((form for form, holds in _BY_NAMES if holds(names)), None)
+    by_ending = _BY_ENDING.get("".join(file.name.lower().rpartition(".")[1:]))
+    return next((form for form, holds in _BY_TEXT if holds(file.text[:_LOOKED_AT])), by_ending)
 
 
 def _has(names: _Names, *wanted: str) -> bool:
@@ -93,7 +90,7 @@ def _is_mail(text: str) -> bool:
 
 
 def _is_whatsapp(text: str) -> bool:
-    lines = [line for line in text.splitlines() if line.strip()][:_FIRST_LINES]
+    lines = [line for line in text.splitlines() if line.strip()]
     return any(map(whatsapp.is_message, lines[:5]))
 
 
@@ -102,7 +99,3 @@ _BY_TEXT: Final[tuple[tuple[str, Callable[[str], bool]], ...]] = (
     ("email", _is_mail),
     ("html", lambda text: _PAGE.match(text) is not None),
 )
-
-
-def _by_ending(name: str) -> str | None:
-    return _BY_ENDING.get(name[name.rfind(".") :].lower()) if "." in name else None

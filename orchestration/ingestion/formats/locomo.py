@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from orchestration.ingestion.episodes import Episode, Session, Turn
@@ -81,13 +80,10 @@ def _session(reader: Reader, conversation: Mapping[str, Any], place: str, number
     if not isinstance(turns, list):
         reader.fail(place, f"is {type_name(turns)}, not a list of turns")
     date_text = conversation.get(f"session_{number}_date_time")
-    date: datetime | None = None
-    if date_text is not None:
-        date = reader.moment(date_text, f"{place}_date_time")
     return Session(
         f"session_{number}",
         f"session {number}",
-        date,
+        None if date_text is None else reader.moment(date_text, f"{place}_date_time"),
         tuple(_turn(reader, turn, f"{place}, turn {order}") for order, turn in enumerate(turns, start=1)),
     )
 

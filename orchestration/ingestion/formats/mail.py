@@ -120,7 +120,9 @@ def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat
         return None
     own_id = _first_id(_header(mail, "message-id")) or blake2b(raw, digest_size=12).hexdigest()
     attached: list[str] = []
-    text = _clean("\n\n".join(filter(None, _texts(reader, mail, attached))))
+    text = "\n\n".join(filter(None, _texts(reader, mail, attached)))
+    lines = (line.rstrip() for line in text.replace("\r\n", "\n").replace("\u00a0", " ").split("\n"))
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     subject = _line(_header(mail, "subject"))
     if not (text or subject):
         reader.left_out["mails without text"] += 1
@@ -255,8 +257,3 @@ def _unflowed(text: str) -> str:
             is_quoted = line.startswith(">")
         is_open = line.endswith(" ") and line != "-- "
     return "".join(pieces[1:])
-
-
-def _clean(text: str) -> str:
-    lines = (line.rstrip() for line in text.replace("\r\n", "\n").replace("\u00a0", " ").split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -110,6 +110,7 @@ def _read_note(reader: Reader, file: File) -> _Note:
     given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
     aliases = tuple(dict.fromkeys(name for name in (*given, stem) if name != title))
     own_date = _date(reader, fields) or day_of(stem)
+    authors = [name.strip("[]") for name in _given(fields, "author", "authors")]
     document = Document(
         path=file.name,
         title=title,
@@ -120,7 +121,7 @@ def _read_note(reader: Reader, file: File) -> _Note:
         aliases=aliases[:MAX_TAGS],
         dated=own_date is not None,
         modified=file.modified,
-        author=_author(reader, fields),
+        author=reader.name(", ".join(authors), "front matter, author")[:200] if any(authors) else None,
     )
     return _Note(document, "\n".join(line for block in blocks for line in _prose_of(block)))
 
@@ -133,12 +134,6 @@ def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
 def _date(reader: Reader, fields: Mapping[str, Sequence[str]]) -> datetime | None:
     name = next((name for name in ("date", "created") if fields.get(name)), None)
     return None if name is None else reader.moment(fields[name][0], f"front matter, {name}")
-
-
-def _author(reader: Reader, fields: Mapping[str, Sequence[str]]) -> str | None:
-    """Who wrote the note; several names are one text, as a memory has one speaker."""
-    names = [name.strip("[]") for name in _given(fields, "author", "authors")]
-    return reader.name(", ".join(names), "front matter, author")[:200] if any(names) else None
 
 
 class _FrontMatter(NamedTuple):

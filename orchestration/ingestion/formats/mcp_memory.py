@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from orchestration.identifiers import identifier
@@ -53,8 +52,11 @@ def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFie
             reader.fail(place, "is neither an entity nor a relation")
     related = [_relation(reader, entry, place, memories) for place, entry in relations]
     grouped = [command for commands in memories.values() for command in commands]
-    distinct = _drop_repeats([*grouped, *about, *related])
-    return [CommandFields(place, {**fields, "citizen_id": owner}) for place, fields in distinct]
+    first: dict[Any, CommandFields] = {}  # of each memory and each link: the MCP server ignores a second one too
+    for place, fields in (*grouped, *about, *related):
+        key = fields.get("id") or (fields["source_id"], fields["relation_type"], fields["target_id"])
+        first.setdefault(key, CommandFields(place, {**fields, "citizen_id": owner}))
+    return list(first.values())
 
 
 def _entity(reader: Reader, entry: dict[str, Any], name: str, place: str) -> CommandFields:
@@ -83,16 +85,6 @@ def _relation(
     name = reader.name(entry.get("relationType"), f"{place}, relationType")
     fields = relate(_id(source), relation_type(name), _id(target), extra={"relation": name})
     return CommandFields(place, fields)
-
-
-def _drop_repeats(commands: Iterable[CommandFields]) -> list[CommandFields]:
-    """Return the first command of each memory and each link: the MCP server ignores a second one too."""
-    first: dict[Any, CommandFields] = {}
-    for command in commands:
-        fields = command.fields
-        key = fields.get("id") or (fields["source_id"], fields["relation_type"], fields["target_id"])
-        first.setdefault(key, command)
-    return list(first.values())
 
 
 def _id(name: str) -> str:

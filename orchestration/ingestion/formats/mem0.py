@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from orchestration.ingestion.formats.foreign import CommandFields, elements, parse_foreign, short_name
+from orchestration.ingestion.formats.foreign import CommandFields, elements, moment_of, parse_foreign, short_name
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, entries, is_citizen_id
 
@@ -46,7 +46,7 @@ def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFie
 
 def _memory(reader: Reader, entry: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
     """Return the fields of a memory's commands, without its citizen and its id."""
-    created = _time(reader, entry, "created_at", place)
+    created = moment_of(reader, entry, "created_at", place)
     text = reader.text(entry.get("memory"), f"{place}, memory").strip()
     steps = [_step(reader, step, at) for at, step in elements(reader, entry, "history", place)]
     steps.sort(key=lambda step: (step.at is not None, step.at))
@@ -62,7 +62,7 @@ def _memory(reader: Reader, entry: Mapping[str, Any], place: str) -> list[dict[s
         elif step.event == "DELETE":
             commands.append({"command": "retract", "effective_at": step.at, "reason": "reality_changed"})
     if current != text and not any(step.event == "DELETE" for step in steps):
-        updated = _time(reader, entry, "updated_at", place)
+        updated = moment_of(reader, entry, "updated_at", place)
         commands.append({"command": "supersede", "effective_at": updated, **_content(text)})
     return commands
 
@@ -72,13 +72,8 @@ def _step(reader: Reader, step: Any, place: str) -> _Step:
         reader.fail(place, "its event is none of ADD, UPDATE, DELETE")
     text = step.get("new_memory") or step.get("old_memory") or ""
     moment = "updated_at" if step.get("updated_at") else "created_at"
-    at = _time(reader, step, moment, place)
+    at = moment_of(reader, step, moment, place)
     return _Step(step["event"], at, reader.text(text, f"{place}, new_memory").strip())
-
-
-def _time(reader: Reader, entry: Mapping[str, Any], name: str, place: str) -> datetime | None:
-    value = entry.get(name)
-    return None if value is None else reader.moment(value, f"{place}, {name}")
 
 
 def _content(text: str) -> dict[str, str]:

@@ -22,6 +22,7 @@ FORM: Final = Format(
     "messages",
     'a list or lines of {"role" or "speaker", "content" or "text", and if known "timestamp"}',
 )
+MAX_PARTS: Final = 10_000
 _SPEAKER = ("speaker", "role")
 _TEXT = ("text", "content")
 _TIME = ("timestamp", "time")
@@ -138,6 +139,8 @@ def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str:
     """Return the text of a message, or the texts of its parts; empty when it has none."""
     content = _first(entry, _TEXT)
     if isinstance(content, list):
+        if len(content) > MAX_PARTS:
+            reader.fail(f"{place}, text", f"has {len(content):,} parts, and at most {MAX_PARTS:,} are read")
         parts = [part for part in content if isinstance(part, dict) and "text" in part]
         content = "\n".join(reader.text(part["text"], f"{place}, text") for part in parts)
     if content is None:

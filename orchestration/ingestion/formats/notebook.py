@@ -135,10 +135,15 @@ class Notebook:
 
     def _commands(self) -> Iterator[Part]:
         for document in self.documents:
-            yield Part(document, self._document(document))
+            own = {"name": document.title, "description": document.text, "aliases": document.aliases}
+            named = {"id": self.memory_id(document.path), "node_type": "Document"}
+            yield Part(document, self._remember(document, **named, **own, tags=document.tags))
         for document in self.documents:
             for section in document.sections:
-                yield Part(document, self._section(document, section))
+                own = {"name": section.heading, "description": section.text, "tags": section.tags}
+                named = {"id": self.memory_id(document.path, section.key), "node_type": "Note"}
+                state = {} if section.state is None else {"resolution_state": section.state}
+                yield Part(document, self._remember(document, **named, **own, **state))
                 ends = (self.memory_id(document.path, section.key), "PART_OF", self.memory_id(document.path))
                 yield Part(document, build_link(self, *ends, goal=WHOLE, time=document.date))
             headed = (section for section in document.sections if section.state is None)
@@ -154,28 +159,6 @@ class Notebook:
         """The id of a note, or with a key of one of its sections."""
         own = natural_note_id(self.id, path, key)
         return self.ids.get(own, own)
-
-    def _document(self, document: Document) -> Remember:
-        return self._remember(
-            document,
-            id=self.memory_id(document.path),
-            node_type="Document",
-            name=document.title,
-            description=document.text,
-            tags=document.tags,
-            aliases=document.aliases,
-        )
-
-    def _section(self, document: Document, section: Section) -> Remember:
-        return self._remember(
-            document,
-            id=self.memory_id(document.path, section.key),
-            node_type="Note",
-            name=section.heading,
-            description=section.text,
-            tags=section.tags,
-            **({} if section.state is None else {"resolution_state": section.state}),
-        )
 
     def _remember(self, document: Document, **content: Any) -> Remember:
         return Remember(

@@ -155,7 +155,7 @@ def is_citizen_id(text: str) -> bool:
 
 def document(form: Format, file: File) -> Any:
     """Parse a file as one JSON value. Raises InvalidRequest for an empty file and for one that is not JSON."""
-    _check_not_empty(form, file)
+    Reader(form, file.name).check_text(file)
     try:
         return load_json(file.text)
     except json.JSONDecodeError as error:
@@ -171,7 +171,7 @@ def entries(form: Format, file: File, key: str) -> Iterator[tuple[str, dict[str,
     Raises InvalidRequest, during the iteration, for an empty file, for one that is not JSON or has no entry, and
     for an entry that is no object.
     """
-    _check_not_empty(form, file)
+    Reader(form, file.name).check_text(file)
     is_empty = True
     for place, value in _lines(form, file) if _is_json_lines(file.text, key) else _list_entries(form, file, key):
         is_empty = False
@@ -210,10 +210,6 @@ def _lines(form: Format, file: File) -> Iterator[tuple[str, Any]]:
         except (ValueError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise fault(form, file.name, f"line {number}", f"is not JSON ({reason})") from error
-
-
-def _check_not_empty(form: Format, file: File) -> None:
-    Reader(form, file.name).check_text(file)
 
 
 def load_json(text: str) -> Any:

@@ -170,23 +170,10 @@ def _order(reader: Reader, columns: Mapping[str, str], rows: Sequence[_Row]) -> 
     """Return the order of the numbers in the dates of all rows; with slashes the month may come first."""
     cells = (row.cells.get(columns.get("time", ""), "") for row in rows)
     found = [match for cell in cells if (match := _DATE.match(cell.strip()))]
-    order = order_of(list(map(_numbers, found)), month_first=False)
+    order = order_of(list(map(Numbers.of, found)), month_first=False)
     if found and not order.is_certain and any(match["mark"] == "/" for match in found):
         reader.counts["dates fit day and month in either order; the day was taken to come first"] += len(found)
     return order.order
-
-
-def _numbers(date: re.Match[str]) -> Numbers:
-    return Numbers(int(date["a"]), int(date["b"]), int(date["c"]))
-
-
-def _iso(day: str, order: str) -> str:
-    """Return a text with its date in ISO 8601, if it begins with one in numbers."""
-    date = _DATE.match(day)
-    if date is None:
-        return day
-    year, month, number = _numbers(date).in_order(order)
-    return f"{year:04}-{month:02}-{number:02}{day[date.end() :]}"
 
 
 def _time(reader: Reader, table: _Table, row: _Row) -> datetime | None:
@@ -195,8 +182,12 @@ def _time(reader: Reader, table: _Table, row: _Row) -> datetime | None:
     if not day:
         return None
     place = f"line {row.line}, column {table.columns['time']}"
-    seconds = float(day) if _SECONDS.fullmatch(day) else None
-    return reader.moment(f"{_iso(day, table.order)} {clock}".strip() if seconds is None else seconds, place)
+    if _SECONDS.fullmatch(day):
+        return reader.moment(float(day), place)
+    if date := _DATE.match(day):
+        year, month, number = Numbers.of(date).in_order(table.order)
+        day = f"{year:04}-{month:02}-{number:02}{day[date.end() :]}"
+    return reader.moment(f"{day} {clock}".strip(), place)
 
 
 def _digest(seen: Counter[str], *parts: str) -> str:

@@ -19,7 +19,6 @@ FORM: Final = Format(
 _DEPTHS: Final = (2, 3, 5)
 """A message of one chat, a chat of an account, a message of such a chat."""
 _KEPT: Final = ("reply_to_message_id", "forwarded_from", "saved_from", "file_name", "place_name")
-_DELETED: Final = "Deleted account"
 
 
 def parse(files: FileSet) -> ParsedFiles:
@@ -59,27 +58,25 @@ def _chat(reader: Reader, chat: Any, place: str) -> Chat:
     said: list[Said] = []
     for number, message in enumerate(chat["messages"], start=1):
         with reader.item():
-            one = _message(reader, message, f"{place}, message {number}")
-            if one is not None:
-                said.append(one)
+            said += _message(reader, message, f"{place}, message {number}")
     if not isinstance(chat.get("id"), int | str):
         reader.fail(place, "has no id")
     return Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
 
 
-def _message(reader: Reader, message: Any, place: str) -> Said | None:
+def _message(reader: Reader, message: Any, place: str) -> Iterator[Said]:
     if not isinstance(message, dict) or not isinstance(message.get("id"), int | str):
         reader.fail(place, "is no message with an id")
     if message.get("type") != "message":
         reader.left_out["notices of the program"] += 1
-        return None
+        return
     text = _text(reader, message.get("text"), place)
     if not text:
         reader.left_out["media without words"] += 1
-        return None
-    speaker = message.get("from") or f"{_DELETED} {message.get('from_id') or ''}".strip()
+        return
+    speaker = message.get("from") or f"Deleted account {message.get('from_id') or ''}".strip()
     kept = {name: message[name] for name in _KEPT if message.get(name) is not None}
-    return Said(
+    yield Said(
         id=str(message["id"]),
         speaker=reader.name(speaker, f"{place}, from"),
         text=text,

@@ -85,16 +85,11 @@ def unpack(
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> File:
     with archive.open(info) as file:
         raw = file.read(info.file_size + 1)  # the size that is announced, so that a small file cannot become huge
-    modified = datetime(*info.date_time, tzinfo=UTC) if _is_date(info.date_time) else None
-    return make_file(info.filename, raw, modified)
-
-
-def _is_date(parts: tuple[int, ...]) -> bool:
     try:
-        datetime(*parts, tzinfo=UTC)  # type: ignore[arg-type, misc]
-    except ValueError:
-        return False
-    return True
+        modified = datetime(*info.date_time, tzinfo=UTC)
+    except ValueError:  # archives may hold a day that does not exist
+        modified = None
+    return make_file(info.filename, raw, modified)
 
 
 def _fault(name: str, problem: str) -> InvalidRequest:

@@ -101,21 +101,18 @@ def _read(reader: Reader, file: File, title: str | None) -> Iterator[Chat]:
             if reason is not None:
                 reader.left_out[reason] += 1
                 continue
-            said.append(_said(reader, entry, speaker, time=time, number=seen[time, speaker]))
+            who = blake2b(speaker.encode(), digest_size=4).hexdigest()
+            said.append(
+                Said(
+                    id=f"{time:%Y%m%dT%H%M%S}-{who}-{seen[time, speaker]}",  # an edited message keeps it
+                    speaker=reader.name(speaker, f"line {entry.line}, name"),
+                    text=reader.text(entry.text, f"line {entry.line}"),
+                    time=reader.local(time),
+                )
+            )
     people = sorted({one.speaker for one in said})
     name = title or ", ".join(people[:5])
     yield Chat(name, name, said)
-
-
-def _said(reader: Reader, entry: _Entry, speaker: str, *, time: datetime, number: int) -> Said:
-    """Return the message. Its id is made of time, speaker and number, so that an edited one keeps it."""
-    who = blake2b(speaker.encode(), digest_size=4).hexdigest()
-    return Said(
-        id=f"{time:%Y%m%dT%H%M%S}-{who}-{number}",
-        speaker=reader.name(speaker, f"line {entry.line}, name"),
-        text=reader.text(entry.text, f"line {entry.line}"),
-        time=reader.local(time),
-    )
 
 
 def _entries(reader: Reader, file: File) -> Iterator[_Entry]:
@@ -174,17 +171,13 @@ def _reason_to_leave_out(entry: _Entry) -> str | None:
 def _order(reader: Reader, heads: Sequence[re.Match[str]]) -> str:
     """Return the order of the dates of the file. AM and PM with slashes are those of the United States."""
     american = any(head["half"] and head["mark"] == "/" for head in heads)
-    found = order_of(list(map(_numbers, heads)), month_first=american)
+    found = order_of(list(map(Numbers.of, heads)), month_first=american)
     if not found.is_certain:
         first = "month" if american else "day"
         reader.counts[f"dates fit day and month in either order; the {first} was taken to come first"] += len(
             heads
         )
     return found.order
-
-
-def _numbers(head: re.Match[str]) -> Numbers:
-    return Numbers(int(head["a"]), int(head["b"]), int(head["c"]))
 
 
 def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
@@ -194,6 +187,6 @@ def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
     if half:
         hour = hour % 12 + (12 if half.startswith("p") else 0)
     try:
-        return datetime(*_numbers(head).in_order(order), hour, int(head["minute"]), int(head["second"] or 0))  # noqa: DTZ001
+        return datetime(*Numbers.of(head).in_order(order), hour, int(head["minute"]), int(head["second"] or 0))  # noqa: DTZ001
     except ValueError as error:
         reader.fail(f"line {entry.line}", f"its date is no date ({error})")

@@ -45,7 +45,7 @@ from orchestration.writing.records import embedded_text, given_tags
 from schemas.commands import Command, Retract
 from schemas.memory import GENERALISATION, SILENCES, ConsciousnessNode, Source, graph_fields
 from schemas.temporal import to_instant
-from substrate.inference.language.model import ModelRequest
+from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import consolidation as store
 from substrate.store import erasure, reader
 from substrate.text import name_key, words
@@ -150,7 +150,13 @@ class ConsolidationJob(Job):
         read = await store.read_page(context.graph, position.after, NO_STATEMENTS)
         if not read:
             return Page(0, position.next_pass())
-        page = _bounded(read)
+        page: list[store.PageRow] = []
+        room = MOST_ITEMS  # so many memories around the nodes of the page
+        for row in read:
+            room -= row.links if _is_window(row) else 1
+            if page and room < 0:
+                break
+            page.append(row)
         window = await _read_window(context, page)
         broken = frozenset(each.id for each in window.made.values() if _is_broken(each))
         commands, beside, shown = await _plan_changes(context, window, broken)
@@ -171,18 +177,6 @@ class ConsolidationJob(Job):
         if gone:
             await erasure.erase_memories(context.graph, gone)
         return len(gone)
-
-
-def _bounded(page: Sequence[store.PageRow]) -> list[store.PageRow]:
-    """The first memories of a page: as many as have at most `MOST_ITEMS` memories around their nodes."""
-    some: list[store.PageRow] = []
-    room = MOST_ITEMS
-    for row in page:
-        room -= row.links if _is_window(row) else 1
-        if some and room < 0:
-            break
-        some.append(row)
-    return some
 
 
 def _is_window(row: store.PageRow) -> bool:
@@ -265,7 +259,8 @@ async def _plan_changes(
         if each.live and each.id not in grown and is_read and _has_changed(each):
             rest = _remaining(each, window)
             if rest is None:
-                commands.append(_retraction(each, context))
+                gone = {"id": each.id, "command_id": f"{each.id}:gone:{each.version}", "source": Source.UPKEEP}
+                commands.append(Retract(**graph_fields(context.key), citizen_id=context.citizen_id, **gone))
                 shown.append(f"retract {each.id}: fewer than {FEWEST} of its members hold")
             else:
                 found.append(rest)
@@ -288,16 +283,6 @@ def _remaining(made: store.Generalised, window: _Window) -> Cluster | None:
         return None
     left.sort(key=lambda memory: (memory.valid_at, memory.node_id))
     return Cluster(left[0].abstraction or "L0", tuple(memory.node_id for memory in left), (), made.id)
-
-
-def _retraction(made: store.Generalised, context: JobContext) -> Retract:
-    return Retract(
-        id=made.id,
-        command_id=f"{made.id}:gone:{made.version}",
-        **graph_fields(context.key),
-        citizen_id=context.citizen_id,
-        source=Source.UPKEEP,
-    )
 
 
 class _Generalised(NamedTuple):
@@ -359,30 +344,24 @@ async def _find_words(context: JobContext, window: _Window, clusters: Sequence[C
     turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
     async def find(place: int, cluster: Cluster) -> Told:
-        members = _nearest_first(window.members(cluster), window)
+        members = window.members(cluster)
+        vectors = [window.vectors.get(member.node_id) for member in members]
+        first = medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
+        members = [members[first], *members[:first], *members[first + 1 :]]  # then the others in the order of time
         plain = words_of(members, members[0], window.shown_names(cluster))
-        if context.deps.language_model is None or place >= ASKED_A_PAGE:
+        model = context.deps.language_model
+        if model is None or place >= ASKED_A_PAGE:
             return plain
         async with turns:
-            return await _ask(context, members) or plain
+            return await _ask(model, members) or plain
 
     return list(await asyncio.gather(*(find(place, cluster) for place, cluster in enumerate(clusters))))
 
 
-def _nearest_first(members: Sequence[ConsciousnessNode], window: _Window) -> list[ConsciousnessNode]:
-    """The medoid, then the others in the order of time."""
-    vectors = [window.vectors.get(member.node_id) for member in members]
-    first = medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
-    return [members[first], *members[:first], *members[first + 1 :]]
-
-
-async def _ask(context: JobContext, members: Sequence[ConsciousnessNode]) -> Told | None:
-    model = context.deps.language_model
+async def _ask(model: LanguageModel, members: Sequence[ConsciousnessNode]) -> Told | None:
     texts = [
         f"{member.speaker}: {member.description}" if member.speaker else member.description for member in members
     ]
-    if model is None:
-        return None
     messages = generalisation_prompt.build_messages(texts)
     value, _ = await model.ask(
         ModelRequest("generalisation", messages, SECONDS), generalisation_prompt.Generalised

@@ -101,11 +101,6 @@ class RetentionJob(Job):
         page = await plan_page(context, cursor, "retract")
         if page is None:
             return Page(0)
-        commands = await self._commands(context, page)
-        return Page(page.seen, page.next, commands, shown=describe(page, "retract"), notes=page.notes)
-
-    async def _commands(self, context: JobContext, page: PolicyPage) -> tuple[Command, ...]:
-        """Retractions over all valid time; the links of what may be retracted end with it, before it."""
         by = page.policy.rule.by
         fields: dict[str, Any] = {**graph_fields(context.key), "citizen_id": context.citizen_id, "source": by}
         memories = await read_memories(context.graph, [row.id for row in page.rows])
@@ -113,10 +108,11 @@ class RetentionJob(Job):
         await context.rest()
         links = await read_links(context.graph, await graph_around.read_links_at(context.graph, allowed))
         commands: list[Command] = []
+        # Retractions over all valid time; the links of what may be retracted end with it, before it.
         for kind, found in ((Unrelate, links), (Retract, memories)):
             for record_id, records in found.items():
                 holds = bitemporal.open_records(records)
                 if holds:
                     start = to_datetime(holds[0].valid.start)
                     commands.append(kind(**fields, id=record_id, effective_at=start, reason="reality_changed"))
-        return tuple(commands)
+        return Page(page.seen, page.next, tuple(commands), shown=describe(page, "retract"), notes=page.notes)

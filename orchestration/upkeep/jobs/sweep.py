@@ -36,7 +36,10 @@ class SweepJob(Job):
 
     async def plan(self, context: JobContext, cursor: str | None) -> Page:
         """Sweep the next page. The last page has the summary of all; a graph that is gone has none."""
-        run = self._take_unfinished(context, cursor)
+        # It is kept again after its next page: half a page would count twice.
+        place, run = self._unfinished.pop(_key(context), (None, None))
+        if place != cursor:
+            run = None
         after = -1 if run is None or cursor is None else int(cursor)
         if run is None:
             run = await open_sweep(context.key, context.citizen_id, context.deps, listed=0)
@@ -75,11 +78,6 @@ class SweepJob(Job):
     async def undo(self, context: JobContext) -> int:
         """Drop the summary of the run."""
         return await store.drop_summaries(context.graph, ids=[context.run_id])
-
-    def _take_unfinished(self, context: JobContext, cursor: str | None) -> Sweep | None:
-        """The sweep that stopped at the cursor. It is kept again after its next page: half a page counts twice."""
-        place, run = self._unfinished.pop(_key(context), (None, None))
-        return run if place is not None and place == cursor else None
 
     def _keep_unfinished(self, context: JobContext, cursor: str, run: Sweep) -> None:
         self._unfinished[_key(context)] = (cursor, run)

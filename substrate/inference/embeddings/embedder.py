@@ -119,7 +119,11 @@ class Embedder:
             return list(kept)
         with self._provider_errors():
             async with asyncio.timeout(DEADLINE_SECONDS):
-                answer = await self._request_query(query)
+                if self._info.networked:
+                    answer = await cast("NetworkedModel", self._port).aget_query_embedding(query)
+                else:
+                    run = asyncio.get_running_loop().run_in_executor
+                    answer = await run(self._worker, self._port.get_query_embedding, query)
         vector = self._unit_vector(answer)
         self._queries.keep(query, array("d", vector))
         return vector
@@ -151,7 +155,11 @@ class Embedder:
     async def _embed_batch(self, batch: list[str]) -> list[list[float]]:
         with self._provider_errors():
             async with asyncio.timeout(DEADLINE_SECONDS):
-                answers = await self._request_texts(batch)
+                if self._info.networked:
+                    answers = await cast("NetworkedModel", self._port).aget_text_embedding_batch(batch)
+                else:
+                    run = asyncio.get_running_loop().run_in_executor
+                    answers = await run(self._texts_workers, self._port.get_text_embedding_batch, batch)
         if len(answers) != len(batch):
             raise self._unusable(f"{len(answers)} vectors for {len(batch)} texts")
         return list(map(self._unit_vector, answers))
@@ -163,18 +171,6 @@ class Embedder:
         close, self._close = self._close, None
         if close is not None:
             await close()
-
-    async def _request_query(self, text: str) -> list[float]:
-        if self._info.networked:
-            return await cast("NetworkedModel", self._port).aget_query_embedding(text)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker, self._port.get_query_embedding, text)
-
-    async def _request_texts(self, texts: list[str]) -> list[list[float]]:
-        if self._info.networked:
-            return await cast("NetworkedModel", self._port).aget_text_embedding_batch(texts)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._texts_workers, self._port.get_text_embedding_batch, texts)
 
     @contextmanager
     def _provider_errors(self) -> Iterator[None]:

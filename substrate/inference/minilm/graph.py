@@ -305,5 +305,4 @@ def quantised(weight: Array) -> tuple[NDArray[np.uint8], Array]:
 
 def build(tensors: Tensors, precision: Precision) -> ModelProto:
     """The model: `ids` int32 [1, tokens <= 256] -> `vector` float32 [1, 384] of unit length."""
-    builder = _RowsBuilder if precision == "u8s8" else _Builder
-    return builder(tensors, precision).model()
+    return (_RowsBuilder if precision == "u8s8" else _Builder)(tensors, precision).model()

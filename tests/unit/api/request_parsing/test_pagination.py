@@ -36,8 +36,11 @@ def runtime(*, exists: bool = True) -> Any:
     async def for_reading(_name: str) -> bool:
         return exists
 
-    graphs = SimpleNamespace(for_reading=for_reading)
-    return SimpleNamespace(deps=SimpleNamespace(graphs=graphs, graph=lambda name: Graph(None, name)))  # type: ignore[arg-type]
+    async def read(_query: object) -> list[list[int]]:
+        return [[NOW]]
+
+    graphs, graph = SimpleNamespace(for_reading=for_reading), SimpleNamespace(name="citizen_ada", read=read)
+    return SimpleNamespace(deps=SimpleNamespace(graphs=graphs, graph=lambda _name: graph))
 
 
 def request(**fields: Any) -> MemoryListRequest:

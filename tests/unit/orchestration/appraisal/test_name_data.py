@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.appraisal.name_data import CODES, language_of, name_data
+from orchestration.appraisal.languages import CODES
+from orchestration.appraisal.name_data import language_of, name_data
 
 
 @pytest.mark.parametrize("code", CODES)

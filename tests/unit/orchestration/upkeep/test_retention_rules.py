@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep.retention_rules import DAY_US, Row, asks, is_about, reached
+from orchestration.upkeep.retention_rules import DAY_US, NewestCut, Row, asks, is_about, place, reached_by
 from schemas.memory import ResolutionState, Source
+from schemas.temporal import Instant
 from schemas.upkeep.retention import Policy, PolicyRule, SetPolicy
 
 NOW = 1_000 * DAY_US
@@ -26,6 +27,17 @@ def row(id_: str, age_days: float = 0, **fields: Any) -> Row:
     at = NOW - round(age_days * DAY_US)
     whole = {"source": Source.CITIZEN, "node_type": "Memory", "tags": (), "state": None, "happened": at} | fields
     return Row(id_, id_, written=at, **whole)
+
+
+def reached(policies: Sequence[Policy], rows: Sequence[Row], now: Instant) -> set[str]:
+    ids: set[str] = set()
+    for rule in (each.rule for each in policies):
+        newest = NewestCut(rule.keep_newest or len(rows) + 1)
+        for each in rows:
+            if is_about(rule, each):
+                newest.add(place(rule, each))
+        ids.update(each.id for each in reached_by(rule, rows, now, newest.place))
+    return ids
 
 
 ROWS = st.lists(
