@@ -239,9 +239,10 @@ def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[GraphKey, dict[str, 
 def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Associated:
     """A memory with its score: its own relevance + support by anchors over links and tags + plurality."""
     relevance = harvested.relevance_by_id.get(hit.memory.graph_key, {})
-    # A bridge that an anchor other than this memory has.
-    bridges = [tag for tag in hit.tags if tag in harvested.bridges]
-    bridges = [tag for tag in bridges if any(other.key != hit.key for other in harvested.carriers[tag])]
+    bridges = []
+    for tag in hit.tags:  # those that an anchor other than this memory has
+        if tag in harvested.bridges and {other.key for other in harvested.carriers[tag]} - {hit.key}:
+            bridges.append(tag)
     shortest = {path.anchor_id: path for path in reversed(hit.paths)}  # they come shortest first
     by_links = sum(
         LINK_SHARES[path.links - 1] * relevance[path.anchor_id]

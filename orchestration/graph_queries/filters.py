@@ -68,8 +68,12 @@ async def read_filters(filters: Filters | None, view: View) -> FilterReading:
     held = {level: counts for level, counts in zip(view.targets, counted, strict=True) if counts is not None}
     bounds = {level: find_fewest(filters, counts) for level, counts in held.items()}
     unknown = unknown_values(filters, list(held.values())) if len(held) == len(graphs) else []
-    known = {name: await _read_known(name, graphs) for name in dict.fromkeys(name for name, _ in unknown)}
-    notes = [describe_unknown(name, value, known[name]) for name, value in unknown]
+    known: dict[str, list[str]] = {}
+    notes = []
+    for name, value in unknown:
+        if name not in known:
+            known[name] = await _read_known(name, graphs)
+        notes.append(describe_unknown(name, value, known[name]))
     fewest = without_nulls(bounds)
     return FilterReading(fewest, (*filters.notes, *notes))
 

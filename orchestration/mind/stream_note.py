@@ -174,6 +174,10 @@ def pack(note: StreamNote) -> str:
     table = _Table()
     tiers = [table.places(tier) for tier in note.tiers]
     hits = {name: table.places(_as_rows(name, each)) for name, each in found.hits.items()}
+    scores = {}
+    for name, each in found.hits.items():
+        if each and each[0].score is not None:
+            scores[name] = [hit.score for hit in each]
     state = found.state
     fields = {
         "way": note.way,
@@ -185,11 +189,7 @@ def pack(note: StreamNote) -> str:
         "degraded": note.degraded,
         "tiers": [len(tier) for tier in tiers],
         "hits": hits,
-        "scores": {
-            name: [hit.score for hit in each]
-            for name, each in found.hits.items()
-            if each and each[0].score is not None
-        },
+        "scores": scores,
         "words": {key: [each.memories, each.frequencies, each.entities] for key, each in found.words.items()},
         "periods": [[*each.period, each.weight] for each in found.periods],
         "state": None if state is None else [state.energy, state.emotion_vector, state.goal],
