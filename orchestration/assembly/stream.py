@@ -138,10 +138,9 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
             graph[level].append(key)
         elif memory.is_beside:
             graph[level].append(key)
-    nearest = {
-        level: [memory.key for memory in sorted(memories, key=lambda memory: memory.likeness_rank)]
-        for level, memories in vector.items()
-    }
+    nearest: dict[Level, list[Key]] = {}
+    for level, found in vector.items():
+        nearest[level] = [each.key for each in sorted(found, key=lambda each: each.likeness_rank)]
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
 
 
