@@ -42,16 +42,16 @@ SMALL_BYTES: Final = 1 << 20
 """A process that had more than this to read or to answer keeps its memory, and so is not used again."""
 EXIT_MEMORY: Final = 77
 REMEDY: Final = "Nothing was stored. Divide the file, or export it anew."
-_NO_MEMORY: Final = (EXIT_MEMORY, -signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV)
-"""The system kills what is too large for the machine; libraries in C and Rust abort or fail when they get none."""
 _PROGRAM: Final = f"from {__name__} import main; main()"
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-_LIBRARIES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
-"""By these an interpreter finds its own libraries. All else stays here, as keys may be in it."""
+_LIBRARIES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")  # the rest may hold keys
 _ROOMS: Final = (
-    "orchestration.ingestion.", "schemas.", "datetime.", "zoneinfo.", "dateutil.tz.", "collections.",
+    "orchestration.ingestion.",
+    "schemas.",
+    "datetime.",
+    "dateutil.tz.",
     "pydantic_core._pydantic_core.",
-)  # fmt: skip
+)
 
 
 class Bounds(NamedTuple):
@@ -164,7 +164,8 @@ class FileReaders:
         if self._stopped:
             return Unavailable("the service is stopping", remedy="Send the file again.")
         bounds = Bounds.of(task.size)
-        if status in _NO_MEMORY:
+        # The system kills what is too large for the machine; libraries in C and Rust abort or fail without memory.
+        if status in (EXIT_MEMORY, -signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV):
             why = f"takes more than {bounds.memory >> 20:,} MiB of memory"
         elif status == -signal.SIGXCPU:
             why = f"takes more than {bounds.seconds:,} s of processor time"
@@ -214,8 +215,7 @@ class _Unpickler(pickle.Unpickler):
     """Makes values of the kinds that parsers return, and calls nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        is_near = f"{module}.".startswith(_ROOMS) and "." not in name
-        found = super().find_class(module, name) if is_near else None
+        found = super().find_class(module, name) if f"{module}.".startswith(_ROOMS) else None
         if not isinstance(found, type) or found.__module__ != module:  # what a module imports is not its own
             raise pickle.UnpicklingError(f"{module}.{name} is no value of a file")
         return found
