@@ -47,6 +47,11 @@ def without_nulls[K, V](values: Mapping[K, V | None]) -> dict[K, V]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def each_once[T](values: tuple[T, ...]) -> tuple[T, ...]:
+    """The values without repeats, in the order given."""
+    return tuple(dict.fromkeys(values))
+
+
 @dataclass(frozen=True, slots=True)
 class AtMost:
     """Limits a list or map to `most` elements, checked before any element is validated.

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Protocol, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import AtMost, CitizenId, Frozen, Request
+from schemas.base import AtMost, CitizenId, Frozen, Request, each_once
 from schemas.memory import GraphKey, InGraph, Level, collective_of, graph_key
 
 MOST_ASKED: Final = 4
@@ -25,10 +25,6 @@ CollectiveId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 """The id of a collective beside the default one: as that of a citizen, but not `n2`."""
 
 
-def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
-
-
 class _HasLevels(Protocol):
     @property
     def query_levels(self) -> tuple[Level, ...]: ...
@@ -39,7 +35,7 @@ class _HasLevels(Protocol):
 class AsksGraphs(Request):
     """`collectives`: further ones to ask, at most 4. Left out: those that the key names one by one."""
 
-    collectives: Annotated[tuple[CollectiveId, ...], AtMost(MOST_ASKED), AfterValidator(_distinct)] | None = None
+    collectives: Annotated[tuple[CollectiveId, ...], AtMost(MOST_ASKED), AfterValidator(each_once)] | None = None
 
     @property
     def graphs(self: _HasLevels) -> tuple[GraphKey, ...]:

@@ -23,6 +23,7 @@ from schemas.base import (
     Text,
     Unit,
     Whole,
+    each_once,
 )
 from schemas.collectives import AsksGraphs
 from schemas.memory import Level, Source
@@ -162,11 +163,7 @@ TimeZone = Annotated[ShortText, AfterValidator(_check_time_zone)]
 """The name of a time zone in the IANA database."""
 
 
-def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
-    return tuple(dict.fromkeys(levels))
-
-
-Levels = Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16), AfterValidator(_distinct)]
+Levels = Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16), AfterValidator(each_once)]
 """The levels to search, without repeats, in the order given."""
 
 

@@ -200,13 +200,11 @@ ALL_KNOWN: Final = to_datetime(END_OF_TIME - 1)
 """A `known_at` that sees all that is known now, whatever the clock says."""
 
 
-def _read_now(moment: object) -> object:
-    return ALL_KNOWN if isinstance(moment, str) and moment.strip().lower() == "now" else moment
-
-
 KnownMoment = Annotated[
     AskedMoment,
-    BeforeValidator(_read_now),
+    BeforeValidator(
+        lambda given: ALL_KNOWN if isinstance(given, str) and given.strip().lower() == "now" else given
+    ),
     Field(
         description="A time, or `now` for all that is known. A date alone means its whole day: its last moment."
     ),

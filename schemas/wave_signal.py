@@ -62,10 +62,6 @@ def parse_relation(raw: Any) -> Any:
     return {"source": parts[0], "relation_type": parts[1] or "", "target": parts[2]}
 
 
-def _parse_abstraction(raw: Any) -> Any:
-    return f"L{raw}" if isinstance(raw, int) and not isinstance(raw, bool) else raw
-
-
 def _check_direction(numbers: tuple[float, ...]) -> tuple[float, ...]:
     if not any(numbers) or not math.isfinite(sum(number * number for number in numbers)):
         raise ValueError("an embedding of zeros, or of too large numbers, has no direction")
@@ -140,7 +136,7 @@ class WaveSignal(Request):
     emotion: Name | None = None
     intensity: Unit | None = None
     result: Name | None = None
-    max_level: Annotated[Abstraction, BeforeValidator(_parse_abstraction)] = "L3"
+    max_level: Annotated[Abstraction, BeforeValidator(lambda raw: f"L{raw}" if type(raw) is int else raw)] = "L3"
     drive_bias: Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=rewrite_map_schema)] = Field(
         default_factory=dict
     )

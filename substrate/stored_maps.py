@@ -54,10 +54,9 @@ def _flatten(text: str) -> dict[str, Any]:
         fields = orjson.loads(text)
         if not isinstance(fields, dict):
             return {WHOLE: text}
-        return {name: _flatten_field(value) for name, value in fields.items()}
+        for name, value in fields.items():
+            if is_deeper(value, DEEPEST - 1):
+                fields[name] = orjson.dumps(value).decode()
+        return fields
     except (ValueError, TypeError):  # no JSON, or deeper than the encoder goes
         return {WHOLE: text}
-
-
-def _flatten_field(value: Any) -> Any:
-    return orjson.dumps(value).decode() if is_deeper(value, DEEPEST - 1) else value

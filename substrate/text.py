@@ -110,12 +110,12 @@ def word_languages() -> Mapping[str, WordLanguage]:
     files = (file for file in resources.files(__package__).joinpath("languages").iterdir() if file.is_file())
     tables = {file.name.partition(".")[0]: tomllib.loads(file.read_text("utf-8")) for file in files}
     codes = sorted(tables, key=lambda code: (code != DEFAULT_LANGUAGE, code))
-    return {code: _word_language(tables[code]) for code in codes}
-
-
-def _word_language(table: Mapping[str, Any]) -> WordLanguage:
-    stemmer = Stemmer.Stemmer(table["stemmer"]) if "stemmer" in table else None
-    return WordLanguage(frozenset(words(table["stop_words"])), table["begins"], stemmer)
+    languages: dict[str, WordLanguage] = {}
+    for code in codes:
+        table = tables[code]
+        stemmer = Stemmer.Stemmer(table["stemmer"]) if "stemmer" in table else None
+        languages[code] = WordLanguage(frozenset(words(table["stop_words"])), table["begins"], stemmer)
+    return languages
 
 
 def is_unspaced(text: str) -> bool:

@@ -57,8 +57,11 @@ class MirrorKeeper:
         graphs = await self._open().graphs.existing()
         for graph in graphs:
             self.note(graph)
-        if graphs:  # an empty store is rather the wrong one
-            await self.erased(self._open(), None, self.directory)
+        try:
+            if graphs:  # an empty store is rather the wrong one
+                await self.erased(self._open(), None, self.directory)
+        except SubstrateError as error:
+            logger.error("mirrors of what is gone may be left: %s %s", error.detail, error.remedy)
 
     async def erased(self, deps: Deps, graph: str | None, directory: Path) -> None:
         """Take out of the mirror of a graph what the store no longer holds; with None, the mirrors of lost graphs.

@@ -138,7 +138,9 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
             graph[level].append(key)
         elif memory.is_beside:
             graph[level].append(key)
-    nearest = {level: _by_likeness(memories) for level, memories in vector.items()}
+    nearest: dict[Level, list[Key]] = {}
+    for level, found in vector.items():
+        nearest[level] = [each.key for each in sorted(found, key=lambda each: each.likeness_rank)]
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
 
 
@@ -154,10 +156,6 @@ def shown_ids(
         if memory_id not in of_graph[-1:]:
             of_graph.append(memory_id)
     return ids
-
-
-def _by_likeness(memories: Sequence[Candidate]) -> list[Key]:
-    return [memory.key for memory in sorted(memories, key=lambda memory: memory.likeness_rank)]
 
 
 def _strongest_links(

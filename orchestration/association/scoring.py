@@ -137,7 +137,14 @@ def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
     The speaker counts as a bucket: each turn belongs to its speaker, even if no bucket is stored.
     """
     by_key = {hit.key: hit for hit in hits}
-    return [_with_words(hit, _bm25(hit, query), query.stems) for hit in by_key.values()]
+    scored = []
+    for hit in by_key.values():
+        score = _bm25(hit, query)
+        boosted = score > 0.0 and not hit.label_stems.isdisjoint(query.stems)
+        if score or hit.words:
+            hit = replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
+        scored.append(hit)
+    return scored
 
 
 def _bm25(hit: Hit, query: QueryTerms) -> float:
@@ -145,13 +152,6 @@ def _bm25(hit: Hit, query: QueryTerms) -> float:
     weights = query.weights.get(graph)
     counts = count_held(hit.text, weights) if weights else {}
     return okapi_bm25(counts, weights, float(hit.terms), query.mean_terms[graph]) if weights and counts else 0.0
-
-
-def _with_words(hit: Hit, score: float, query_stems: frozenset[str]) -> Hit:
-    if not score and not hit.words:
-        return hit
-    boosted = score > 0.0 and not hit.label_stems.isdisjoint(query_stems)
-    return replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
 
 
 def rank_anchors(hits: Iterable[Hit]) -> list[Hit]:
@@ -239,7 +239,10 @@ def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[GraphKey, dict[str, 
 def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Associated:
     """A memory with its score: its own relevance + support by anchors over links and tags + plurality."""
     relevance = harvested.relevance_by_id.get(hit.memory.graph_key, {})
-    bridges = [tag for tag in hit.tags if _is_shared(tag, hit.key, harvested)]
+    bridges = []
+    for tag in hit.tags:  # those that an anchor other than this memory has
+        if tag in harvested.bridges and {other.key for other in harvested.carriers[tag]} - {hit.key}:
+            bridges.append(tag)
     shortest = {path.anchor_id: path for path in reversed(hit.paths)}  # they come shortest first
     by_links = sum(
         LINK_SHARES[path.links - 1] * relevance[path.anchor_id]
@@ -262,11 +265,6 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
             "around": tuple(around),
         }
     )
-
-
-def _is_shared(tag: TagKey, key: Key, harvested: Harvest) -> bool:
-    """True when the tag is a bridge, and an anchor other than this memory has it."""
-    return tag in harvested.bridges and any(hit.key != key for hit in harvested.carriers[tag])
 
 
 def rank(associated: Iterable[Associated], per_week: int | None = None) -> list[Associated]:

@@ -67,7 +67,13 @@ async def read_filters(filters: Filters | None, view: View) -> FilterReading:
     counted = await asyncio.gather(*(_count(filters, graph) for graph in graphs))
     held = {level: counts for level, counts in zip(view.targets, counted, strict=True) if counts is not None}
     bounds = {level: find_fewest(filters, counts) for level, counts in held.items()}
-    notes = await _note_unknown(filters, list(held.values()), graphs) if len(held) == len(graphs) else []
+    unknown = unknown_values(filters, list(held.values())) if len(held) == len(graphs) else []
+    known: dict[str, list[str]] = {}
+    notes = []
+    for name, value in unknown:
+        if name not in known:
+            known[name] = await _read_known(name, graphs)
+        notes.append(describe_unknown(name, value, known[name]))
     fewest = without_nulls(bounds)
     return FilterReading(fewest, (*filters.notes, *notes))
 
@@ -125,13 +131,6 @@ async def _count_one(graph: Graph, name: str, values: Sequence[str]) -> Mapping[
         return await held_values.count_values(graph, name, values)
     members = await tag_members(graph, [f"{LABELS[name]}{value}" for value in values])
     return {value: members[label] for value in values if (label := f"{LABELS[name]}{value}") in members}
-
-
-async def _note_unknown(filters: Filters, counts: Sequence[ValueCounts], graphs: Sequence[Graph]) -> list[str]:
-    unknown = unknown_values(filters, counts)
-    kinds = dict.fromkeys(name for name, _ in unknown)
-    known = {name: await _read_known(name, graphs) for name in kinds}
-    return [describe_unknown(name, value, known[name]) for name, value in unknown]
 
 
 async def _read_known(name: str, graphs: Sequence[Graph]) -> list[str]:

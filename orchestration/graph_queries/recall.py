@@ -85,12 +85,11 @@ def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[Hit, ...]]:
 
 def take_words(lexicons: Mapping[GraphKey, Lexicon]) -> dict[GraphKey, WordsThen]:
     """What the graphs knew of a question."""
-    return {str(key): _words(lexicon) for key, lexicon in lexicons.items()}
-
-
-def _words(lexicon: Lexicon) -> WordsThen:
-    named = tuple(entity.id for entity in lexicon.entities)
-    return WordsThen(lexicon.memories, lexicon.frequencies or {}, named)
+    taken = {}
+    for key, each in lexicons.items():
+        named = tuple(entity.id for entity in each.entities)
+        taken[str(key)] = WordsThen(each.memories, each.frequencies or {}, named)
+    return taken
 
 
 def _hits(rows: Iterable[Row], *, scored: bool) -> tuple[Hit, ...]:

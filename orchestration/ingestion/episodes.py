@@ -33,10 +33,16 @@ MOST_TAGS: Final = 16
 """So many of the `#tags` that somebody wrote into a turn are its tags."""
 STEP: Final = timedelta(seconds=1)
 """The time between two turns without times of their own: enough to keep them in order."""
-_UNSEEN: Final = r"\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_UNSEEN: Final = r"\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_JOINERS: Final = r"(?<![^\x00-\u024f])[\u200c\u200d]"
+"""Between letters of Persian or Hindi, and in emoji, they are seen."""
 _BESIDE_NAME: Final = re.compile(
-    rf"[{_UNSEEN}]|\s*[(（\[](?:[^\W\d_A-ZÀ-ÖØ-Þ][^()（）\[\]]*|[A-Z]{{2,5}})[)）\]][\s{_UNSEEN}]*$"
+    rf"[{_UNSEEN}]|{_JOINERS}|\s*[(（\[](?:[^\W\d_A-ZÀ-ÖØ-Þ][^()（）\[\]]*|[A-Z]{{2,5}})[)）\]][\s{_UNSEEN}]*$"
 )
+
+
+def plain_name(speaker: str) -> str:
+    return _BESIDE_NAME.sub("", speaker).strip() or speaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Turn:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        name = _BESIDE_NAME.sub("", self.speaker).strip() or self.speaker
+        name = plain_name(self.speaker)
         if name != self.speaker:
             object.__setattr__(self, "extra", {"speaker": self.speaker, **self.extra})
             object.__setattr__(self, "speaker", name)

@@ -44,7 +44,14 @@ EXIT_MEMORY: Final = 77
 REMEDY: Final = "Nothing was stored. Divide the file, or export it anew."
 _PROGRAM: Final = f"from {__name__} import main; main()"
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-_ROOMS: Final = ("orchestration.ingestion.", "schemas.", "datetime", "zoneinfo", "dateutil.tz.", "collections")
+_LIBRARIES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")  # the rest may hold keys
+_ROOMS: Final = (
+    "orchestration.ingestion.",
+    "schemas.",
+    "datetime.",
+    "dateutil.tz.",
+    "pydantic_core._pydantic_core.",
+)
 
 
 class Bounds(NamedTuple):
@@ -141,6 +148,7 @@ class FileReaders:
         while self._idle:
             if (process := self._idle.pop()).returncode is None:
                 return process
+        kept = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}  # noqa: TID251  # no settings
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-c", _PROGRAM),
             stdin=PIPE,
@@ -148,7 +156,7 @@ class FileReaders:
             stderr=DEVNULL,
             limit=SMALL_BYTES,
             start_new_session=True,  # Ctrl-C is for the command, which ends this
-            env={**_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # ours holds the keys
+            env={**kept, **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
     def _refusal(self, task: FilesToRead, status: int) -> SubstrateError:
@@ -156,7 +164,8 @@ class FileReaders:
         if self._stopped:
             return Unavailable("the service is stopping", remedy="Send the file again.")
         bounds = Bounds.of(task.size)
-        if status in (EXIT_MEMORY, -signal.SIGKILL):  # the system kills what is too large for the machine
+        # The system kills what is too large for the machine; libraries in C and Rust abort or fail without memory.
+        if status in (EXIT_MEMORY, -signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV):
             why = f"takes more than {bounds.memory >> 20:,} MiB of memory"
         elif status == -signal.SIGXCPU:
             why = f"takes more than {bounds.seconds:,} s of processor time"
@@ -168,7 +177,16 @@ class FileReaders:
 async def read_once(task: FilesToRead) -> FilesRead:
     """Read files in a process that is there for these alone. Raises as `FileReaders.read`."""
     async with aclosing(FileReaders()) as readers:
-        return await readers.read(task)
+        return await readers.read(_with_pipe(task))
+
+
+def _with_pipe(task: FilesToRead) -> FilesToRead:
+    """The task, with the bytes where the path names a pipe, or what this process alone has open."""
+    path = Path(task.path)
+    if path.is_dir() or not path.exists() or (path.is_file() and path.parts[1:2] not in (("dev",), ("proc",))):
+        return task
+    raw = path.read_bytes()
+    return task._replace(raw=raw, size=len(raw))
 
 
 async def _exchange(process: Process, task: FilesToRead) -> bytes:
@@ -189,6 +207,7 @@ async def _exchange(process: Process, task: FilesToRead) -> bytes:
             raise InvalidRequest(f"{task.path}: reading it gives more than {most >> 20:,} MiB", remedy=REMEDY)
         return await answers.readexactly(size)
     except (ConnectionError, asyncio.IncompleteReadError):
+        await process.wait()  # killed now, it would not tell why it ends
         return b""
 
 
@@ -197,7 +216,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         found = super().find_class(module, name) if f"{module}.".startswith(_ROOMS) else None
-        if not isinstance(found, type):
+        if not isinstance(found, type) or found.__module__ != module:  # what a module imports is not its own
             raise pickle.UnpicklingError(f"{module}.{name} is no value of a file")
         return found
 
@@ -231,8 +250,9 @@ def _answer(task: FilesToRead) -> bytes:
     bounds = Bounds.of(task.size)
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = math.ceil(used.ru_utime + used.ru_stime) + bounds.seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_DATA, (bounds.memory, resource.RLIM_INFINITY))
+    for kind, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_DATA, bounds.memory)):
+        hard = resource.getrlimit(kind)[1]  # who started the service may have set one, which cannot be raised
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     try:
         return pickle.dumps(read(task), pickle.HIGHEST_PROTOCOL)
     except InvalidRequest as error:

@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from orchestration.ingestion.episodes import Message
+from orchestration.ingestion.episodes import Message, plain_name
 from schemas.temporal import Instant, to_instant
 
 MOST_OFFSETS: Final = 64
@@ -83,7 +83,7 @@ class StoredSession(NamedTuple):
 
 def said(speaker: str, text: str) -> int:
     """A number that is equal for the same words of the same speaker, in this process."""
-    return hash((speaker, text))
+    return hash((plain_name(speaker), text))  # what is stored may be from before roles were told apart
 
 
 @dataclass(slots=True)

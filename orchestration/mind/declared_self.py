@@ -53,7 +53,10 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     speakers = _speakers(citizen_id, *names)
     statements = _statements(stated, "role", speakers) or _statements(stated, "hint", speakers)
     voice = OwnVoice(
-        (Source.CITIZEN.value, Source.INGESTION.value), speakers, tuple(sorted(ROLES)), _possessives()
+        (Source.CITIZEN.value, Source.INGESTION.value),
+        speakers,
+        tuple(sorted(ROLES)),
+        tuple(f"{word} " for code in CODES for word in name_data(code).choices["my"]),
     )
     selves = set(map(name_key, (citizen_id, *names)))
     rows, entity, values, periods = await asyncio.gather(
@@ -69,10 +72,6 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
 def _speakers(citizen_id: str, *names: str) -> tuple[str, ...]:
     """The speakers whose words are the citizen's own, in lower case."""
     return tuple(sorted({*ASKING, citizen_id.lower(), *(name.lower() for name in names)}))
-
-
-def _possessives() -> tuple[str, ...]:
-    return tuple(f"{word} " for code in CODES for word in name_data(code).choices["my"])
 
 
 def _statements(stated: Sequence[Stated], kind: str, speakers: Sequence[str]) -> list[_Said]:

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 from orchestration.question.reading import ASKING, ROLES
 from schemas.memory import STORED_DEFAULTS, ResolutionState
 from schemas.mind.state import StateSource
-from schemas.temporal import Instant
 from substrate.store.feelings import FeltMemory
 
 DAY: Final = 86_400_000_000
@@ -60,7 +59,8 @@ def derive_state(memories: Iterable[FeltMemory]) -> DerivedState:
     own = [memory for memory in memories if is_own(memory.speaker)]
     newest = max((memory.valid_at for memory in own), default=0)
     weighed = [
-        _Weighed(memory, _weight(newest - memory.valid_at))
+        # 1 / (1 + days / half-life), in (0, 1] (004, change 3).
+        _Weighed(memory, 1.0 / (1.0 + (newest - memory.valid_at) / DAY / HALF_LIFE_DAYS))
         for memory in sorted(own, key=lambda memory: (-memory.valid_at, memory.memory_id))
         if newest - memory.valid_at <= DAYS * DAY
     ]
@@ -73,25 +73,18 @@ def derive_state(memories: Iterable[FeltMemory]) -> DerivedState:
     )
 
 
-def _weight(age: Instant) -> float:
-    """1 / (1 + days / half-life), in (0, 1] (004, change 3)."""
-    return 1.0 / (1.0 + age / DAY / HALF_LIFE_DAYS)
-
-
 def _emotions(weighed: Sequence[_Weighed]) -> list[StateSource]:
     """The mean of each emotion over the memories that feel anything, strongest first."""
     feeling = [one for one in weighed if any(one.memory.emotions.values())]
     whole = sum(one.weight for one in feeling)
     names = {name for one in feeling for name in one.memory.emotions}
-    sources = [_emotion_source(name, feeling, whole) for name in names]
-    present = [source for source in sources if source.amount >= LEAST_EMOTION]
+    present = []
+    for name in names:
+        having = [one for one in feeling if one.memory.emotions.get(name)]
+        amount = round(sum(one.weight * one.memory.emotions[name] for one in having) / whole, 4)
+        if amount >= LEAST_EMOTION:
+            present.append(StateSource(field="emotion_vector", name=name, amount=amount, memory_ids=_ids(having)))
     return sorted(present, key=lambda source: (-source.amount, source.name))[:MOST_EMOTIONS]
-
-
-def _emotion_source(name: str, feeling: Sequence[_Weighed], whole: float) -> StateSource:
-    having = [one for one in feeling if one.memory.emotions.get(name)]
-    amount = sum(one.weight * one.memory.emotions[name] for one in having) / whole
-    return StateSource(field="emotion_vector", name=name, amount=round(amount, 4), memory_ids=_ids(having))
 
 
 def _energy(weighed: Sequence[_Weighed]) -> list[StateSource]:

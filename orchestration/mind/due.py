@@ -46,7 +46,10 @@ def find_due(
 def rate_plans(plans: Iterable[Plan], now: Instant, *, last: Instant | None = None) -> list[Due]:
     """The plans that are due, most first; of each memory the one that is nearest. `last`: as for `find_due`."""
     nearest: dict[str, Due] = {}
-    for each in _due_times(plans, now, last):
+    for memory, period, recurring in plans:
+        if recurring and (memory.kind != "rule" or (last is not None and last >= period.start)):
+            continue
+        each = Due(memory, period, nearness(period, now))
         before = nearest.get(each.memory.id)
         if each.amount >= LEAST and (before is None or each.amount > before.amount):
             nearest[each.memory.id] = each
@@ -56,13 +59,6 @@ def rate_plans(plans: Iterable[Plan], now: Instant, *, last: Instant | None = No
 def most_due(due: Sequence[Due]) -> float:
     """How due the first is; 0 where nothing is."""
     return max((each.amount for each in due), default=0.0)
-
-
-def _due_times(plans: Iterable[Plan], now: Instant, last: Instant | None) -> Iterator[Due]:
-    for memory, period, recurring in plans:
-        if recurring and (memory.kind != "rule" or (last is not None and last >= period.start)):
-            continue
-        yield Due(memory, period, nearness(period, now))
 
 
 def read_plans(memories: Iterable[Stirring], now: Instant, zone: tzinfo) -> list[Plan]:

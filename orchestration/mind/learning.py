@@ -149,14 +149,11 @@ async def _without_quarantined(
 ) -> list[BeliefChange]:
     """The changes without those to a belief that a quarantine hid: one that was released held again."""
     doubtful = [change for change in changes if change.is_quarantined]
-    beliefs = [_new_belief(change.replaced_by) for change in doubtful]
+    new = [change.replaced_by for change in doubtful]
+    beliefs = [HeldBelief(node.node_id, node.name, node.description, to_instant(node.created_at)) for node in new]
     held = await learning.read_held(graph, beliefs, known_to) if beliefs else frozenset()
     hidden = [change for place, change in enumerate(doubtful) if place not in held]
     return [change for change in changes if change not in hidden]
-
-
-def _new_belief(node: ConsciousnessNode) -> HeldBelief:
-    return HeldBelief(node.node_id, node.name, node.description, to_instant(node.created_at))
 
 
 def _with_starts(changes: Sequence[BeliefChange], starts: _Starts) -> list[TemporalDissonance]:
@@ -191,19 +188,15 @@ async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts
     """When beliefs that may be older than the records read really began."""
     if not changes:
         return {}
-    beliefs = [_belief(change) for change in changes]
+    beliefs = []
+    for change in changes:
+        closed, since = change.closed, to_instant(change.dissonance.belief_held_from)
+        beliefs.append(HeldBelief(closed.node_id, closed.name, closed.description, since))
     earlier = await learning.read_earlier(graph, beliefs)
     return {
         _key(change): unbroken_start(belief.known_at, periods)
         for change, belief, periods in zip(changes, beliefs, earlier, strict=True)
     }
-
-
-def _belief(change: BeliefChange) -> HeldBelief:
-    closed = change.closed
-    return HeldBelief(
-        closed.node_id, closed.name, closed.description, to_instant(change.dissonance.belief_held_from)
-    )
 
 
 def _held_since(change: BeliefChange, start: Instant | None) -> TemporalDissonance:

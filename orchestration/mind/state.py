@@ -140,13 +140,13 @@ def _state(citizen_id: str, record: Record | None, derived: DerivedState) -> Cit
 
 def state_fields(content: Content) -> dict[str, Any]:
     """The fields of a `StateRecord` besides its times, from the stored content of a record."""
-    return {name: _read_field(name, value) for name, value in content.items()}
-
-
-def _read_field(name: str, stored: Any) -> Any:
-    if name in _JSON_FIELDS:
-        return orjson.loads(stored)
-    return to_datetime(stored) if name in _MOMENT_FIELDS else stored
+    fields: dict[str, Any] = {}
+    for name, stored in content.items():
+        if name in _JSON_FIELDS:
+            fields[name] = orjson.loads(stored)
+        else:
+            fields[name] = to_datetime(stored) if name in _MOMENT_FIELDS else stored
+    return fields
 
 
 async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistory:
@@ -347,8 +347,9 @@ async def restore_state(
         return {**change, "writers": stored_maps.json_text(set_by)} if change else {}
 
     if dry_run:
-        record = await states.read_at(graph, Scope.current(now))
-        await make_change({} if record is None else record.content, 0)
+        current = await states.read_current(graph)
+        for record in [] if current is None else await states.read_open_from(graph, current, now):
+            await make_change(record.content, record.version)
     else:
         await _change(citizen_id, make_change, deps, valid_at=now, now=now)
     return tuple(sorted(names))

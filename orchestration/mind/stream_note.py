@@ -17,7 +17,7 @@ from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, GraphKey, Level
 from schemas.mind.state import CitizenState
-from schemas.stream import ActivationTiers, ConsciousnessStream
+from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Period, Scope
 
 type Way = Literal["retrieve", "wake"]
@@ -122,12 +122,13 @@ def make_note(
     asked: Asked, stream: ConsciousnessStream, now: Instant, found: Recall, *, weights: str, model: str
 ) -> StreamNote:
     """The note of a stream that was asked for at `now`. Nothing of the text of a memory is in it."""
+    tiers = stream.activation_tiers
     return StreamNote(
         stream_id=stream.stream_id,
         at=now,
         way="retrieve" if isinstance(asked, RetrievalIntention) else "wake",
         request=_whole_request(asked),
-        tiers=tuple(tuple(_shown(tier)) for tier in _tiers(stream.activation_tiers)),
+        tiers=tuple(tuple(_shown(tier)) for tier in (tiers.focus, tiers.peripheral, tiers.background)),
         found=replace(found, state=_own_state(found.state)),
         weights=weights,
         model=model,
@@ -158,10 +159,6 @@ def _own_state(state: CitizenState | None) -> CitizenState | None:
     )
 
 
-def _tiers(tiers: ActivationTiers) -> tuple[Sequence[ConsciousnessNode], ...]:
-    return tiers.focus, tiers.peripheral, tiers.background
-
-
 def shown_by(stream: ConsciousnessStream) -> Iterator[Shown]:
     """All that a stream shows, best first."""
     return _shown(stream.activation_tiers.ordered())
@@ -177,6 +174,10 @@ def pack(note: StreamNote) -> str:
     table = _Table()
     tiers = [table.places(tier) for tier in note.tiers]
     hits = {name: table.places(_as_rows(name, each)) for name, each in found.hits.items()}
+    scores = {}
+    for name, each in found.hits.items():
+        if each and each[0].score is not None:
+            scores[name] = [hit.score for hit in each]
     state = found.state
     fields = {
         "way": note.way,
@@ -188,7 +189,7 @@ def pack(note: StreamNote) -> str:
         "degraded": note.degraded,
         "tiers": [len(tier) for tier in tiers],
         "hits": hits,
-        "scores": {name: _scores(each) for name, each in found.hits.items() if _scored(each)},
+        "scores": scores,
         "words": {key: [each.memories, each.frequencies, each.entities] for key, each in found.words.items()},
         "periods": [[*each.period, each.weight] for each in found.periods],
         "state": None if state is None else [state.energy, state.emotion_vector, state.goal],
@@ -206,14 +207,6 @@ def _as_shown(query: str, hits: Sequence[Hit]) -> Iterator[Shown]:
 def _as_rows(query: str, hits: Sequence[Hit]) -> list[RecordKey]:
     graph = _graph_of(query)
     return [(graph, memory_id, version) for memory_id, version, _ in hits]
-
-
-def _scores(hits: Sequence[Hit]) -> list[float | None]:
-    return [hit.score for hit in hits]
-
-
-def _scored(hits: Sequence[Hit]) -> bool:
-    return bool(hits) and hits[0].score is not None
 
 
 def _graph_of(query: str) -> GraphKey:

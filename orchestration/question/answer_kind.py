@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -74,14 +74,12 @@ def asked_kind(question: str) -> AskedKind | None:
     text = question[:MOST_READ]
     spoken = word_language(text)
     codes = (*CODES, spoken) if spoken in MORE_CODES else CODES
-    found = [each for code in codes for each in _find_asked(text, code)]
+    found: list[tuple[int, AskedKind]] = []
+    for code in codes:
+        for kind, pattern in _patterns(code).asked.items():
+            if match := pattern.search(text):
+                found.append((match.start(), AskedKind(kind, code)))
     return min(found)[1] if found else None  # of two at one place that of a name, which takes the whole question
-
-
-def _find_asked(text: str, code: str) -> Iterator[tuple[int, AskedKind]]:
-    for kind, pattern in _patterns(code).asked.items():
-        if match := pattern.search(text):
-            yield match.start(), AskedKind(kind, code)
 
 
 def gives_kind(asked: AskedKind, text: str, asked_stems: frozenset[str]) -> bool:

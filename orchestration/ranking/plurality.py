@@ -51,7 +51,13 @@ def with_plurality(
     activation: Activation, memories: Mapping[Key, Candidate], plurality: Plurality, moment: Instant
 ) -> Activation:
     """The activation with the term `plurality` in every score, spread over weeks; ages count from `moment`."""
-    scores = [_with_term(score, memories[score.key], plurality, moment) for score in activation.order]
+    scores = []
+    for score in activation.order:
+        memory = memories[score.key]
+        importance = float(memory.get("importance") or 0.0)
+        added = plurality_term(int(memory.get("valid_at")), importance, plurality, moment)
+        terms = {**score.terms, "plurality": added}
+        scores.append(score._replace(total=score.total + added, terms=terms))
     order = spread_over_weeks(consciousness_score.ranked(scores), memories, plurality)
     return replace(activation, order=tuple(order))
 
@@ -60,12 +66,6 @@ def plurality_term(valid_at: Instant, importance: float | None, plurality: Plura
     """0.2 × importance, at least the floor, × recency; in [0, 0.2] (004)."""
     age = recency((moment - valid_at) / DAY, plurality.half_life_days)
     return RECENCY_SHARE * max(plurality.importance_floor, importance or 0.0) * age
-
-
-def _with_term(score: Score, memory: Candidate, plurality: Plurality, moment: Instant) -> Score:
-    importance = float(memory.get("importance") or 0.0)
-    added = plurality_term(int(memory.get("valid_at")), importance, plurality, moment)
-    return score._replace(total=score.total + added, terms={**score.terms, "plurality": added})
 
 
 def spread_over_weeks(

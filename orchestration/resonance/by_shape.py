@@ -65,7 +65,9 @@ async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Reso
         shown: defaultdict[Level, list[Resonance]] = defaultdict(list)
         for one in compared:
             shown[level_of(one.key)] += await _show(one, limit, view, deps)
-    levels = {level: _best(shown[level], limit) for level in map(level_of, request.graphs)}
+    levels: dict[Level, tuple[Resonance, ...]] = {}
+    for level in map(level_of, request.graphs):
+        levels[level] = tuple(sorted(shown[level], key=lambda one: (-one.resonance, one.memory.node_id))[:limit])
     known = [one.found for one in compared if one.failure is None]
     notes = [*request.notes, *view.notes, *filtered.notes, *([TOO_LITTLE] if None in known else [])]
     return Resonances(
@@ -123,10 +125,6 @@ async def _read_two_steps(target: GraphTarget, scope: Scope, ids: Sequence[str])
     first = await read_steps(target, scope, ids)
     ways = {step.other_id for step in first}
     return [*first, *await read_steps(target, scope, sorted(ways - set(ids)))]
-
-
-def _best(found: Sequence[Resonance], limit: int) -> tuple[Resonance, ...]:
-    return tuple(sorted(found, key=lambda one: (-one.resonance, one.memory.node_id))[:limit])
 
 
 async def _show(compared: _Compared, limit: int, view: View, deps: Deps) -> list[Resonance]:

@@ -93,7 +93,7 @@ def compare(probe_id: str, candidate_ids: Iterable[str], around: Neighbourhood) 
 
 def traits(memory_id: str, around: Neighbourhood) -> Counter[str]:
     """The traits of the shape around a memory, and how often each occurs."""
-    return Counter([*_own(memory_id, around), *_steps(memory_id, around), *_order(memory_id, around)])
+    return Counter([*_said(around.marks[memory_id]), *_steps(memory_id, around), *_order(memory_id, around)])
 
 
 def _said(mark: Mark) -> list[str]:
@@ -102,10 +102,6 @@ def _said(mark: Mark) -> list[str]:
     said += [f"{mark.result.lower()} result"] if mark.result else []
     felt = {"good" if name in POSITIVE else "bad" for name in mark.emotions if name in POSITIVE | NEGATIVE}
     return [*said, *mark.emotions, *(f"{value} feeling" for value in sorted(felt))]
-
-
-def _own(memory_id: str, around: Neighbourhood) -> Iterator[str]:
-    yield from _said(around.marks[memory_id])
 
 
 def _steps(memory_id: str, around: Neighbourhood) -> Iterator[str]:

@@ -116,11 +116,16 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
     drives = unsatisfied_drives(request, sources.state)
     named = await _find_relations(request, sources, deps)
     sent = build_signal(request, sources, drives, named.relations)
+    # The discriminative terms, without those in `DOCUMENT_CAP` memories or more.
+    terms: dict[GraphKey, list[str]] = {}
+    for level, own in sources.lexicons.items():
+        counts = own.frequencies or {}
+        terms[level] = [term for term in discriminative_terms(own) if counts[term] < DOCUMENT_CAP]
     return PreparedSignal(
         request=request,
         sent=sent,
         text=embedding_text(sources.text, sources.lexicons.values()) or describe_signal(sent),
-        terms={level: _search_terms(own) for level, own in sources.lexicons.items()},
+        terms=terms,
         words=_read_words(sources.text, sources.lexicons, view.now) if sources.text else None,
         biases=[drive.bias for drive in drives.values()],
         notes=(*_notes(request, sources, sent.emotion), *named.notes),
@@ -284,12 +289,6 @@ def _read_words(text: str, lexicons: Lexicons, now: Instant) -> SignalWords:
         weights[level] = word_weights(counted, lexicon.memories, language)
     others = read_question(text, to_datetime(now)).others
     return SignalWords(weights, language, frozenset() if others else ANSWERING)
-
-
-def _search_terms(lexicon: Lexicon) -> list[str]:
-    """The discriminative terms of a text, without those in `DOCUMENT_CAP` memories or more."""
-    known = lexicon.frequencies or {}
-    return [term for term in discriminative_terms(lexicon) if known[term] < DOCUMENT_CAP]
 
 
 async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) -> Surroundings:

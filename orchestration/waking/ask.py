@@ -144,7 +144,8 @@ async def _whole_state(state: StateBasedRetrieval, view: View, deps: Deps) -> Ci
     own = view.targets.get(Level.N1)
     felt = await felt_state(state.citizen_id, deps, view.scope, view.now, target=own)
     sources = tuple(source for source in felt.sources if source.field not in given)
-    return felt.model_copy(update={**given, "sources": sources, "derived": bool(sources)})
+    writers = {name: source for name, source in felt.writers.items() if name not in given}
+    return felt.model_copy(update={**given, "sources": sources, "writers": writers, "derived": bool(sources)})
 
 
 def _report(

@@ -35,7 +35,11 @@ class FoundOffer(NamedTuple):
 
 def find_offers(links: Iterable[OfferedLink], whose: Whose) -> list[FoundOffer]:
     """At most one offer for each memory, in the order of the links; those of one memory stand together."""
-    found = (_offer_of(list(group), whose) for _, group in groupby(links, key=lambda link: link.id))
+    found: list[FoundOffer | None] = []
+    for _, group in groupby(links, key=lambda link: link.id):
+        of_one = list(group)
+        is_solved = of_one[0].state == RESOLVED
+        found.append(_close(of_one, whose) if is_solved else _resolve(of_one, whose) or _unblock(of_one, whose))
     return [offer for offer in found if offer is not None]
 
 
@@ -54,12 +58,6 @@ def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose)
         command=without_nulls(command),
     )
     return FoundOffer(offer, told[0])
-
-
-def _offer_of(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:
-    if links[0].state == RESOLVED:
-        return _close(links, whose)
-    return _resolve(links, whose) or _unblock(links, whose)
 
 
 def _close(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:

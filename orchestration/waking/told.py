@@ -348,7 +348,9 @@ def _resolved(
 def _told(memory: Candidate, about: float, before: float, *, was_open: bool) -> Told:
     said: _Said | None = memory.derived.get("said")
     if said is None:
-        said = memory.derived["said"] = _read_said(memory)
+        emotions = memory.get("emotion_vector")
+        felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
+        said = memory.derived["said"] = _Said(felt, own_share(memory.get("description")))
     return Told(memory, about, before, said.emotions, said.own, was_open)
 
 
@@ -357,9 +359,3 @@ class _Said(NamedTuple):
 
     emotions: Mapping[str, float]
     own: float
-
-
-def _read_said(memory: Candidate) -> _Said:
-    emotions = memory.get("emotion_vector")
-    felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
-    return _Said(felt, own_share(memory.get("description")))

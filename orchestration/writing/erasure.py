@@ -32,6 +32,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, kept, made_tags, unfinished_erasures
 from substrate.store.erasure import ErasureMark
+from substrate.store.sharing import walk_ids
 from substrate.store.stream_notes import stamp_erased
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind
 
@@ -77,14 +78,17 @@ async def erase(
     connection = deps.connection
     async with unfinished_erasures.shared_lock(directory):
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
-        exists = await _exists(target, connection)
+        present = {each for each in (target, *also) if await _exists(each, connection)}
+        exists = target in present
         notes = _notes_of((target, *also, *beside), await unfinished_erasures.read_notes(connection))
         is_unknown = not (exists or own_mark or notes)
-        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
+        is_gone = is_unknown and not present
+        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_gone else None
         if not (beside and is_unknown):
-            _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
+            is_there = bool(present) if own_mark else exists
+            _check(command, exists=is_there, mark=own_mark or late_mark, is_running=bool(notes))
         for each in also if exists and not (own_mark or notes) else ():
-            if not await _exists(each, connection):
+            if each not in present:
                 raise NotFound(f"there is no memory {each.id} in {key}, which `also` names")
         mark = own_mark or late_mark or ErasureMark(now)
         is_done = mark.log_rewritten is not None and not notes and not beside
@@ -95,19 +99,11 @@ async def erase(
             return report
         new = _notes((*also, *beside), mark.at, deps)
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
+        opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await unfinished_erasures.begin(connection, new)
-        opened: list[str] = []
-        if target.kind in ("memory", "episode") and key is Level.N1 and exists:
-            graph = Graph(connection, target.graph)
-            gone = [target.id] if target.kind == "memory" else await erasure.episode_memories(graph, target.id)
-            opened = await reopen([*gone, *(each.id for each in also)], graph, deps, now)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
-    told = {
-        "removed": Removed(**removed[target.graph]),
-        "log_rewritten": rewritten,
-        "notes": (*opened, *report.notes),
-    }
-    return report.model_copy(update=told)
+    told = {"removed": Removed(**removed[target.graph]), "notes": (*opened, *report.notes)}
+    return report.model_copy(update={**told, "log_rewritten": rewritten})
 
 
 async def describe(command: EraseMemory, deps: Deps, now: Instant) -> ErasureReport:
@@ -137,11 +133,21 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
     async with unfinished_erasures.shared_lock(deps.directory):
         targets = [ErasureTarget("memory", graph.name, memory_id) for memory_id in ids]
         notes = _notes(targets, now, deps)
-        await unfinished_erasures.begin(deps.connection, notes)
         with suppress(GraphMissing):
             await reopen(ids, graph, deps, now)
+        await unfinished_erasures.begin(deps.connection, notes)
         removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps))
     return removed[graph.name]["memories"]
+
+
+async def _reopen(targets: Sequence[ErasureTarget], deps: Deps, now: Instant) -> list[str]:
+    """Before anything is noted, since nobody does it who finishes an interrupted erasure. As `reopen`."""
+    graph = Graph(deps.connection, targets[0].graph)
+    gone = [target.id for target in targets if target.kind == "memory"]
+    if targets[0].kind == "episode":
+        async for ids in walk_ids(graph, targets[0].id):
+            gone += ids
+    return await reopen(gone, graph, deps, now) if gone else []
 
 
 def _notes(targets: Iterable[ErasureTarget], at: Instant, deps: Deps) -> dict[str, ErasureNote]:
@@ -264,7 +270,7 @@ async def _carry_out(
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
     for name, note in notes.items():
         if store.deps is not None or note.mirror is None:
-            await unfinished_erasures.finish(store.connection, {name: note}, log_rewritten=rewritten, late=late)
+            await unfinished_erasures.finish(store.connection, name, note, log_rewritten=rewritten, late=late)
     return removed, rewritten
 
 
@@ -319,8 +325,11 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
     if store.deps is None or store.deps.erased is None:
         return
     own = set() if store.deps.mirror is None else {store.deps.mirror}
-    for directory in own | {Path(note.mirror) for note in notes if note.mirror is not None}:
-        for graph in {note.left_in for note in notes}:
+    graphs = {note.left_in for note in notes}
+    if None in graphs:
+        graphs.update(await existing_graphs(store.connection))
+    for directory in own | {Path(note.mirror) for note in notes if note.mirror}:
+        for graph in graphs:
             await store.deps.erased(store.deps, graph, directory)
 
 

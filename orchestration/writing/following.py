@@ -9,6 +9,7 @@ from orchestration.dependencies import Deps
 from orchestration.writing import cascade_reading, parts
 from orchestration.writing.cascade import Plan
 from orchestration.writing.receipts import collect_warnings
+from orchestration.writing.thread_closing import OPEN_AGAIN
 from schemas.commands import Command, Consequence, Resolving, Undoing, WriteReceipt
 from schemas.errors import StoreTimeout
 from schemas.memory import ResolutionState
@@ -51,6 +52,7 @@ async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps
         if may_follow or (named.warnings and named.warnings != collect_warnings(command)):
             ids = [each.id for each in named.follows]
             ids += [each.through for each in named.follows if each.through is not None]
+            ids += [each.removesuffix(OPEN_AGAIN) for each in named.warnings if each.endswith(OPEN_AGAIN)]
             kept = named.model_dump_json(include={"follows", "further", "warnings"})
             await writer.tell_receipt(graph, receipt.command_id, kept, ids)
     except StoreTimeout:

@@ -28,6 +28,7 @@ from substrate.store.threads import SOLVED_BY, LaterText, OpenMemory, read_ends,
 from substrate.text import query_words, stems
 
 RESOLVED_BY: Final = "RESOLVED_BY"
+OPEN_AGAIN: Final = " is open again: what told it as solved is gone"
 LED_TO: Final = "LED_TO"
 """From a step (a decision, an action, something learned) to the solution."""
 MADE: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
@@ -137,7 +138,7 @@ async def reopen(
         fields = {**graph_fields(key), "citizen_id": citizen_id, "source": source}
         [receipt] = await atomic.apply([Undo(id=opened, undoes=closing, **fields).as_inferred()], deps, now)
         if receipt.status == "stored":
-            said.append(f"{opened} is open again: what told it as solved is gone")
+            said.append(f"{opened}{OPEN_AGAIN}")
     return said
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
@@ -32,10 +32,6 @@ MOST_NODES = 32
 MOST_EDGES = 32
 """With all of them new, a context is one list of 97 commands; the atomic door takes 100."""
 MOST_NOTES = 16
-
-
-def _parse_node(raw: Any) -> Any:
-    return {"name": raw} if isinstance(raw, str) else raw
 
 
 class GivenNode(Request):
@@ -110,7 +106,11 @@ class WriteContext(Request):
     description: Annotated[LongText, Field(min_length=1)]
     action: ShortText | None = None
     nodes: Annotated[
-        tuple[Annotated[GivenNode, BeforeValidator(_parse_node)], ...], Field(fail_fast=True), AtMost(MOST_NODES)
+        tuple[
+            Annotated[GivenNode, BeforeValidator(lambda raw: {"name": raw} if isinstance(raw, str) else raw)], ...
+        ],
+        Field(fail_fast=True),
+        AtMost(MOST_NODES),
     ] = ()
     edges: Annotated[
         tuple[Annotated[GivenEdge, BeforeValidator(parse_relation)], ...],

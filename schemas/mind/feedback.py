@@ -13,18 +13,14 @@ from schemas.base import (
     Frozen,
     Identifier,
     Request,
+    each_once,
 )
 from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Levels, QueryText
 from schemas.memory import Level
 from schemas.temporal import AskedMoment, KnownMoment
 
-
-def _each_once(ids: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ids))
-
-
-MemoryIds = Annotated[tuple[Identifier, ...], AtMost(50), AfterValidator(_each_once)]
+MemoryIds = Annotated[tuple[Identifier, ...], AtMost(50), AfterValidator(each_once)]
 """Ids of memories, without repeats, in the order given."""
 
 

@@ -111,10 +111,6 @@ def value(typed: Sequence[Any]) -> Any:
     return read(raw)
 
 
-def _map(pairs: Sequence[Any]) -> dict[str, Any]:
-    return {pairs[index]: value(pairs[index + 1]) for index in range(0, len(pairs), 2)}
-
-
 _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
     1: lambda _: None,
     2: str,
@@ -122,7 +118,7 @@ _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
     4: lambda raw: raw == "true",
     5: float,
     6: lambda raw: list(map(value, raw)),
-    10: _map,
+    10: lambda pairs: {pairs[index]: value(pairs[index + 1]) for index in range(0, len(pairs), 2)},
     12: lambda raw: np.array(list(map(float, raw)), np.float32),
 }
 """Functions that read a raw value, by the engine's own type numbers."""

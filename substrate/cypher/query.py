@@ -70,14 +70,13 @@ def _without_filters(query: Query) -> Query:
 @cache
 def _with_stored_names(text: str, generation: int) -> str:
     in_use, other = (_FIRST, _SECOND) if generation == 0 else (_SECOND, _FIRST)
-    stored = {**in_use, **{_other_placeholder(name): other[name] for name in other}}
+    stored = dict(in_use)
+    for name in other:
+        of_other = name.replace("HAS_", "HAS_OTHER_") if name.startswith("HAS_") else f"Other{name}"
+        stored[of_other] = other[name]
     return _PLACEHOLDER.sub(lambda match: stored[match[0]], text)
 
 
 @cache
 def _parameters_of(text: str) -> frozenset[str]:
     return frozenset(_PARAMETER.findall(text))
-
-
-def _other_placeholder(name: str) -> str:
-    return name.replace("HAS_", "HAS_OTHER_") if name.startswith("HAS_") else f"Other{name}"

@@ -204,11 +204,10 @@ async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:
     after = -1
     while (last := (await graph.read(LAST_OF_PAGE[part.label], after=after, rows=ROWS))[0][0]) is not None:
         rows = await graph.read_typed(part.query, after=after, rows=ROWS)
-        yield [_held(row, part) for row in rows if row[1] is not None]
+        held = []
+        for place, owner, key, embedding in rows:
+            if owner is not None:
+                vector = Vector(owner, key or elements.digest(embedding), embedding, part.is_open)
+                held.append(_Held(place, vector, key is not None))
+        yield held
         after = int(last)
-
-
-def _held(row: Sequence[Any], part: _Part) -> _Held:
-    place, owner, key, embedding = row
-    vector = Vector(owner, key or elements.digest(embedding), embedding, part.is_open)
-    return _Held(place, vector, key is not None)

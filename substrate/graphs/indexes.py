@@ -38,7 +38,8 @@ async def wait_for_pending_work(connection: Connection) -> None:
     Unavailable as `wait_operational` does.
     """
     for name in await connection.command("GRAPH.LIST"):
-        if name.startswith(PROBE_PREFIX) and await connection.command("OBJECT", "IDLETIME", name) > _STALE_AFTER_S:
+        idle = await connection.command("OBJECT", "IDLETIME", name) if name.startswith(PROBE_PREFIX) else None
+        if idle is not None and idle > _STALE_AFTER_S:
             await connection.command("GRAPH.DELETE", name)  # its process was killed
     probe = Graph(connection, f"{PROBE_PREFIX}{uuid4().hex}")
     await create_index(probe, cypher.REST_INDEX)

@@ -268,16 +268,13 @@ def _read_answer(rows: Sequence[Row]) -> _Answer:
         elif kind == "seen":
             seen[key] = amount
         elif kind == "name":
-            (phrases if via is None else sounds.setdefault(via, [])).append(_named(row))
+            _, memory_id, _, name, aliases, node_type, unset, _ = row
+            others = tuple(orjson.loads(aliases)) if aliases else ()
+            named = NamedMemory(memory_id, name, others, node_type, made=is_made(unset))
+            (phrases if via is None else sounds.setdefault(via, [])).append(named)
         else:
             counts[kind][key] = amount
             if via == DOCUMENT_CAP:
                 cut.add(key)
     cut.update(sound for sound, names in sounds.items() if len(names) >= NAMES_PER_WORD)
     return _Answer(sizes, counts, phrases, sounds, GraphState.from_values(seen), cut)
-
-
-def _named(row: Row) -> NamedMemory:
-    _, memory_id, _, name, aliases, node_type, unset, _ = row
-    others = tuple(orjson.loads(aliases)) if aliases else ()
-    return NamedMemory(memory_id, name, others, node_type, made=is_made(unset))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
+from itertools import batched, chain
 from typing import Final, NamedTuple
 
 import orjson
@@ -99,7 +99,7 @@ async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -
     Raises as `Graph.read`.
     """
     found: dict[str, NamedRecord] = {}
-    for part in _parts(words):
+    for part in batched(words, WORDS_AT_ONCE):
         query = f"@entity_names:({'|'.join(part)})"
         rows = await graph.read(NAMED_BY_WORDS, words=query, kinds=list(kinds), open=END_OF_TIME)
         for memory_id, name, node_type, aliases, valid_at, unset in rows:
@@ -146,8 +146,3 @@ async def read_made_links(graph: Graph, memory_id: str) -> tuple[str, ...]:
 async def read_types(graph: Graph, ids: Sequence[str]) -> tuple[str, ...]:
     """The types of the links from these to what else has a name. Raises as `Graph.read`."""
     return tuple(chain.from_iterable(await graph.read(TYPES_AROUND, ids=list(ids), open=END_OF_TIME)))
-
-
-def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(words), WORDS_AT_ONCE):
-        yield words[start : start + WORDS_AT_ONCE]

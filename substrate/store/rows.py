@@ -98,20 +98,12 @@ _LISTS = frozenset(("tags", "buckets", "aliases"))
 _JSON = _LISTS | frozenset(("emotion_vector", "shared_from", *stored_maps.COLUMNS))
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split(","))
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(orjson.loads(text))
-
-
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_NUMBERS, float),
     **dict.fromkeys(_JSON, orjson.loads),
-    **dict.fromkeys(_LISTS, _list),
+    **dict.fromkeys(_LISTS, lambda text: tuple(orjson.loads(text))),
     **dict.fromkeys(stored_maps.COLUMNS, stored_maps.read),
-    "unset": _names,
+    "unset": lambda text: tuple(text.split(",")),
     "shared_from": SharedFrom.model_validate_json,
     **dict.fromkeys(("source", "closed_source"), {source.value: source for source in Source}.__getitem__),
     "known_as_happened": lambda stored: stored in (True, "true"),

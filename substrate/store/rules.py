@@ -164,13 +164,10 @@ async def read_rules_at(target: GraphTarget, scope: Scope, nodes: Sequence[str])
 
 async def read_checks(graph: Graph) -> list[StoredCheck]:
     """All checks that are kept of a citizen."""
-    return list(map(_check, await graph.read_typed(CHECKS)))
-
-
-def _check(row: Sequence[Any]) -> StoredCheck:
-    rule_id, key, action_key, *counts = row
-    checked, blocked, overridden, streak, blocked_at = (int(count or 0) for count in counts)
-    return StoredCheck(rule_id, key, action_key, checked, blocked, overridden, streak, blocked_at)
+    checks = []
+    for rule_id, key, action_key, *counts in await graph.read_typed(CHECKS):
+        checks.append(StoredCheck(rule_id, key, action_key, *(int(count or 0) for count in counts)))
+    return checks
 
 
 async def keep_checks(graph: Graph, checks: Sequence[NewCheck], *, at: Instant, since: Instant) -> None:

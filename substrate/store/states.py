@@ -10,7 +10,7 @@ for one of the widths: these few cells are read. Nothing else scans these two la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -266,14 +266,11 @@ async def forget_shown(graph: Graph, ids: Sequence[str]) -> None:
         span = {"first": first, "beyond": first + VERSIONS_AT_ONCE}
         showing = await graph.read(STATES_SHOWING, **span, ids=asked)
         if showing:
-            windows = [[version, _without(window, gone)] for version, window in showing]
+            windows = []
+            for version, window in showing:  # without items of these ids; null for an empty one
+                items = [item for item in orjson.loads(window) if item.get("id") not in gone]
+                windows.append([version, orjson.dumps(items).decode() if items else None])
             await graph.write(REPLACE_WINDOWS, windows=windows)
-
-
-def _without(window: str, gone: Set[str]) -> str | None:
-    """The stored window without items of these ids; None for an empty one."""
-    items = [item for item in orjson.loads(window) if item.get("id") not in gone]
-    return orjson.dumps(items).decode() if items else None
 
 
 def _record(row: Row) -> Record:

@@ -59,9 +59,10 @@ SOLVED_BY: Final = Query(
     "solved_by",
     "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids AND (s.node_type = 'Turn' OR NOT $turns_alone) WITH s "
     "MATCH (n:ConsciousnessNode)-[e:LINK|PAST_LINK]->(s) WHERE e.relation_type = 'RESOLVED_BY' "
-    f"AND {_INFERRED_END.format('n')} AND n.expired_at = $open RETURN DISTINCT n.id, s.id, s.source ORDER BY n.id",
+    f"AND {_INFERRED_END.format('n')} AND n.expired_at = $open AND NOT n.id IN $ids "
+    "RETURN DISTINCT n.id, s.id, s.source ORDER BY n.id",
 )
-"""The threads that were closed by inference because of these memories."""
+"""The threads, but for these memories, that were closed by inference because of these."""
 
 
 class OpenMemory(NamedTuple):

@@ -179,7 +179,13 @@ async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dic
 
 async def read_lately(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """What `NOW.lately` finds, without filters. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
-    names = await read_for_state(target, ("told_lately", *values["open"]), LATELY_THIN, values, make=_names)
+    names = await read_for_state(
+        target,
+        ("told_lately", *values["open"]),
+        LATELY_THIN,
+        values,
+        make=lambda rows: [RecordName("memory", *row[:5]) for row in rows],
+    )
     return await _alone(target, names)
 
 
@@ -217,10 +223,6 @@ def _solution(row: Row) -> _Solution:
     _, source, target, link_id, version, created, expired, *rest = row
     link = RecordName("link", link_id, version or 1, created, expired)
     return _Solution(source, target, link, RecordName("memory", *rest[:5]), rest[5])
-
-
-def _names(rows: Sequence[Row]) -> list[RecordName]:
-    return [RecordName("memory", *row[:5]) for row in rows]
 
 
 async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:

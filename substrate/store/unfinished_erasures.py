@@ -49,7 +49,7 @@ class ErasureNote(NamedTuple):
     """An erasure that began `at`. `target` is None once it is removed from the graph; files may still hold it.
 
     `graph`: that of a memory or an episode, empty for a whole graph. `mirror`: the directory in which the process
-    that began it keeps mirrors.
+    that began it keeps mirrors; empty where a former version did not tell.
     """
 
     at: int
@@ -71,7 +71,7 @@ async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
 
 
 def parse_note(text: str) -> ErasureNote:
-    fields = orjson.loads(text)
+    fields = {"mirror": "", **orjson.loads(text)}
     target = fields.pop("target")
     return ErasureNote(target=None if target is None else ErasureTarget(*target), **fields)
 
@@ -122,18 +122,15 @@ async def delete_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> None:
             return
 
 
-async def finish(
-    connection: Connection, notes: Mapping[str, ErasureNote], *, log_rewritten: bool, late: bool
-) -> None:
-    """Mark the erasures as finished and remove their notes.
+async def finish(connection: Connection, name: str, note: ErasureNote, *, log_rewritten: bool, late: bool) -> None:
+    """Mark an erasure as finished and remove its note.
 
-    `late` is True when another process began them. The sender of the command may then send it again under another
+    `late` is True when another process began it. The sender of the command may then send it again under another
     id, so the mark is also written under the digest of the target.
     """
-    for name, note in notes.items():
-        mark = format_mark(ErasureMark(note.at, log_rewritten))
-        by_target: list[Command] = [("HSET", MARKS, note.digest, mark)] if late else []
-        await connection.transaction(("HSET", MARKS, name, mark), *by_target, ("HDEL", UNFINISHED, name))
+    mark = format_mark(ErasureMark(note.at, log_rewritten))
+    by_target: list[Command] = [("HSET", MARKS, note.digest, mark)] if late else []
+    await connection.transaction(("HSET", MARKS, name, mark), *by_target, ("HDEL", UNFINISHED, name))
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ used only to order them. A row of hop -1 is a past record of a resolved blockage
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from schemas.memory import SOLVING
@@ -379,17 +379,13 @@ OF_GIVEN: Final = frozenset(
 GIVEN_COUNT: Final = state_query("given_count", f"{_GIVEN_PRESENT} WITH count(s) AS given", ("given",))
 
 
-def _count(rows: Sequence[Row]) -> int:
-    return int(rows[0][0])
-
-
 async def read_given(query: Query, target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """The rows of one of `OF_GIVEN`, which is not sent where nobody gave anything in these states.
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     key = ("given_count", *values["states"])
-    given = await read_for_state(target, key, GIVEN_COUNT, values, make=_count)
+    given = await read_for_state(target, key, GIVEN_COUNT, values, make=lambda rows: int(rows[0][0]))
     return await target.graph.read(query, **values) if given else []
 
 

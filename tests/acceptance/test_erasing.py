@@ -44,6 +44,16 @@ def test_a_memory_is_erased_over_http(service: Service, citizen: str) -> None:
     assert reused.status_code == 409
 
 
+def test_an_id_that_erased_a_memory_does_not_say_that_another_is_gone(service: Service, citizen: str) -> None:
+    for memory_id in ("a", "b"):
+        service.remember(citizen, id=memory_id, name="A secret")
+    sent = {"citizen_id": citizen, "command_id": f"e-{citizen}"}
+    assert service.http.post("/v1/memories/N1/a/erase", json=sent).status_code == 200
+    again = service.http.post("/v1/memories/N1/a/erase", json={**sent, "also": ["b"]})
+    assert (again.status_code, "new command_id" in again.text) == (409, True)
+    assert service.http.post("/v1/memories/N1/a/erase", json=sent).json()["duplicate"]
+
+
 def test_an_erasure_has_a_receipt_that_says_nothing_of_what_is_gone(service: Service, citizen: str) -> None:
     def receipt(command_id: str) -> Any:
         return service.http.get(f"/v1/receipts/{command_id}", params={"citizen_id": citizen})

@@ -94,6 +94,21 @@ def test_a_quarantine_takes_back_what_the_source_set_and_a_release_brings_it_bac
     assert last_writer(service, living)["source"] == "tool"
 
 
+def test_a_quarantine_tells_before_it_is_made_what_it_takes_from_the_future(service: Service, living: str) -> None:
+    put(service, living, goal="send money", source="tool", valid_at="2090-01-01T00:00:00Z")
+    asked = {"citizen_id": living, "source": "tool"}
+    told = service.http.post("/v1/upkeep/quarantine", json={**asked, "dry_run": True}).json()
+    assert told["state"] == service.http.post("/v1/upkeep/quarantine", json=asked).json()["state"] == ["goal"]
+
+
+def test_what_a_waking_is_asked_from_is_not_the_word_of_who_set_the_state(service: Service, living: str) -> None:
+    put(service, living, goal="send money", source="tool")
+    asked = {"citizen_id": living, "current_goal": "send less", "current_energy": 0.2}
+    stream = service.http.post("/v1/wake", json=asked).json()
+    assert stream["state"]["writers"] == {"emotion_vector": "citizen"}
+    assert not [note for note in stream["notes"] if "word of a source" in note]
+
+
 def test_what_a_stream_fed_back_goes_with_the_energy_of_the_source(service: Service, living: str) -> None:
     put(service, living, energy=0.9, source="tool")
     fed = {"citizen_id": living, "query_text": "A day", "apply_feedback": True}

@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from redis import Redis
 
 from api.runtime.runtime import Runtime, open_runtime, open_store
 from benchmarks.erasure_killed import (
     DEATHS,
+    GONE,
     KINDS,
     SECRET,
     Killed,
@@ -32,11 +34,14 @@ from benchmarks.erasure_killed import (
 from orchestration.writing.erasure import erase
 from schemas.commands import Erase, EraseCitizen, EraseMemory
 from schemas.errors import SubstrateError
+from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.pool import Connection
 from substrate.engine import process as engine_process
 from substrate.engine.unix_socket import socket_path
+from substrate.graphs.names import graph_name
 from substrate.store import unfinished_erasures
+from substrate.store.unfinished_erasures import ErasureTarget
 from tests.integration.store import carried, remember, stored
 from tests.waiting import becomes_async
 
@@ -185,6 +190,38 @@ async def test_a_mirror_of_a_citizen_who_does_not_exist_goes_and_what_is_not_our
         await runtime.keeper.note_all()
         assert await search(runtime, tmp_path) == ()
         assert notes.is_dir()
+
+
+async def test_what_a_former_version_left_unfinished_is_taken_out_of_edited_mirrors_too(tmp_path: Path) -> None:
+    target = ErasureTarget("memory", graph_name(Level.N1, "ada"), GONE)
+    former = {"at": 1, "digest": target.digest(), "target": None}  # it tells neither graph nor mirror
+    async with open_runtime(settings(tmp_path)) as runtime:
+        await fill(runtime, "memory")
+    for path in (tmp_path / "mirror" / "ada").rglob("[!R]*.md"):
+        path.write_text(path.read_text("utf-8") + "my own words")
+    async with open_runtime(at(tmp_path / "data")) as runtime:  # it knows of no mirror
+        await erased(runtime, EraseMemory(citizen_id="ada", id=GONE))
+        words = ("HSET", unfinished_erasures.UNFINISHED, "a mark", orjson.dumps(former).decode())
+        await runtime.deps.connection.command(*words)
+    async with open_store(settings(tmp_path).store) as (connection, _):  # it has no models
+        assert len(await unfinished_erasures.read_notes(connection)) == 1
+    async with open_runtime(settings(tmp_path)) as runtime:
+        assert await unfinished_erasures.read_notes(runtime.deps.connection) == {}
+        assert await search(runtime, tmp_path) == ()
+
+
+async def test_a_mirror_that_cannot_be_written_keeps_no_service_from_its_work(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_runtime(settings(tmp_path)) as runtime:
+        await fill(runtime, "memory")
+    lock = tmp_path / "mirror" / ".substrate-mirror.lock"
+    lock.unlink()
+    lock.symlink_to(tmp_path)
+    async with open_runtime(settings(tmp_path)) as runtime:
+        assert runtime.keeper is not None
+        await runtime.keeper.note_all()
+    assert "mirrors of what is gone may be left" in caplog.text
 
 
 async def test_an_erasure_that_broke_off_is_no_riddle_when_it_is_sent_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import signal
 import socket
 from base64 import b64encode
@@ -16,7 +17,7 @@ from typing import Any, Final
 import pytest
 
 from orchestration.ingestion import file_readers
-from orchestration.ingestion.file_readers import FileReaders, FilesToRead
+from orchestration.ingestion.file_readers import FileReaders, FilesRead, FilesToRead, read_once
 from schemas.errors import InvalidRequest, Unavailable
 from tests.acceptance.conftest import ADMIN_KEY
 from tests.attack.limited_service import Served, serving
@@ -50,6 +51,10 @@ def reading(parent: int) -> set[int]:
             if b"file_readers" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.add(int(child))
     return found
+
+
+def environment_of(process: int) -> bytes:
+    return Path(f"/proc/{process}/environ").read_bytes()
 
 
 def working(parent: int) -> set[int]:
@@ -157,6 +162,54 @@ async def test_a_bound_of_the_system_is_told_and_the_next_file_is_read(
     assert not reading(os.getpid())
 
 
+async def read_by(monkeypatch: pytest.MonkeyPatch, program: str) -> FilesRead:
+    monkeypatch.setattr(file_readers, "_PROGRAM", f"{program}\n{file_readers._PROGRAM}")
+    return await read_once(FilesToRead("note.txt", 4, b"Tea.", citizen_id="ada"))
+
+
+async def test_a_file_is_read_where_who_started_the_service_set_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited = (
+        "import resource as r\nfor kind in (r.RLIMIT_CPU, r.RLIMIT_DATA): r.setrlimit(kind, (4 << 30, 4 << 30))"
+    )
+    assert (await read_by(monkeypatch, limited)).files == ("note.txt",)
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [("1 / 0", r"ended without an answer \(1\)"), ("process.os.abort()", "takes more than 512 MiB of memory")],
+)
+async def test_a_process_that_fails_is_not_told_as_another_end(
+    monkeypatch: pytest.MonkeyPatch, end: str, told: str
+) -> None:
+    """Libraries abort when they get no memory."""
+    failing = f"import {file_readers.__name__} as process\nprocess.read = lambda task: {end}"
+    with pytest.raises(InvalidRequest, match=told):
+        await read_by(monkeypatch, failing)
+
+
+async def test_a_process_finds_the_libraries_of_its_interpreter_and_no_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/python/lib")
+    monkeypatch.setenv("SUBSTRATE_ADMIN_KEY", ADMIN_KEY)
+    readers = FileReaders()
+    await readers.read(FilesToRead("note.txt", 4, b"Tea.", citizen_id="ada"))
+    [one] = reading(os.getpid())
+    environment = environment_of(one)
+    await readers.aclose()
+    assert b"LD_LIBRARY_PATH=/opt/python/lib\0" in environment
+    assert ADMIN_KEY.encode() not in environment
+
+
+async def test_a_pipe_that_a_command_has_open_is_read() -> None:
+    source, sink = os.pipe()
+    os.write(sink, b"The boat is blue.")
+    os.close(sink)
+    found = await read_once(FilesToRead(f"/dev/fd/{source}", 0, form="text", citizen_id="ada"))
+    os.close(source)
+    assert found.intake.parsed.items[0].size == 1
+
+
 async def test_a_process_that_is_killed_refuses_its_file_alone() -> None:
     readers = FileReaders()
     task = asyncio.create_task(readers.read(slow_task()))
@@ -174,7 +227,25 @@ async def test_a_process_that_is_killed_refuses_its_file_alone() -> None:
         await readers.read(note)
 
 
+async def test_commands_with_times_are_read() -> None:
+    command = {"command": "remember", "citizen_id": "ada", "name": "tea", "valid_at": "2024-01-01T10:00:00+02:00"}
+    raw = json.dumps(command).encode()
+    task = FilesToRead("life.jsonl", len(raw), raw, "commands")
+    assert await read_once(task) == file_readers.read(task)
+
+
+def call(module: str, name: str) -> bytes:
+    """A call, as pickled in protocol 4, where a name may have dots."""
+    named = b"".join(pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode() for text in (module, name))
+    argument = pickle.SHORT_BINUNICODE + b"\x04true"
+    return pickle.PROTO + b"\x04" + named + pickle.STACK_GLOBAL + argument + pickle.TUPLE1 + pickle.REDUCE + b"."
+
+
 def test_what_a_process_answers_makes_values_alone() -> None:
-    for told in (b"cos\nsystem\n(S'true'\ntR.", b"cschemas.errors\nerrors_by_slug\n(tR."):
+    for told in (
+        b"cos\nsystem\n(S'true'\ntR.",
+        b"cschemas.errors\nerrors_by_slug\n(tR.",
+        *(call(file_readers.__name__, name) for name in ("asyncio.subprocess.subprocess.Popen", "Path")),
+    ):
         with pytest.raises(Exception, match="is no value of a file"):
             file_readers._read_answer(told)

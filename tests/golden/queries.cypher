@@ -14038,7 +14038,7 @@ WHERE s.id IN $ids AND (s.node_type = 'Turn' OR NOT $turns_alone)
 WITH s
 MATCH (n:ConsciousnessNode)-[e:LINK|PAST_LINK]->(s)
 WHERE e.relation_type = 'RESOLVED_BY' AND n.resolution_state = 'resolved'
-    AND n.unset CONTAINS 'resolution_state' AND n.expired_at = $open
+    AND n.unset CONTAINS 'resolution_state' AND n.expired_at = $open AND NOT n.id IN $ids
 RETURN DISTINCT n.id, s.id, s.source
 ORDER BY n.id;
 

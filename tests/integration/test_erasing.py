@@ -35,9 +35,11 @@ from schemas.mind.state import CitizenState, StateChange
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope, to_datetime
 from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
+from substrate.graphs.indexes import PROBE_PREFIX, wait_for_pending_work
 from substrate.store import erasure
 from substrate.store.erasure import ErasureMark
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
@@ -201,6 +203,19 @@ async def test_logs_may_be_rewritten_for_many_at_once(own: Runtime, fresh_citize
     before = (await append_log.read_persistence(connection))["aof_rewrites"]
     assert await asyncio.gather(*(append_log.rewrite(connection) for _ in range(6))) == [True] * 6
     assert (await append_log.read_persistence(connection))["aof_rewrites"] > before
+
+
+async def test_a_process_rests_while_another_removes_what_it_made_for_that(
+    own: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = Connection.command
+
+    async def listed_late(self: Connection, *words: str | int) -> Any:
+        answer = await command(self, *words)
+        return [*answer, f"{PROBE_PREFIX}gone"] if words[0] == "GRAPH.LIST" else answer
+
+    monkeypatch.setattr(Connection, "command", listed_late)
+    await wait_for_pending_work(own.deps.connection)
 
 
 async def test_a_long_past_goes_in_shares(own: Runtime, fresh_citizen: str) -> None:

@@ -19,7 +19,8 @@ from orchestration.writing import erasure, thread_closing
 from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source
 from substrate.graphs.names import graph_name
-from substrate.store import reader, rows
+from substrate.store import erasure as store
+from substrate.store import reader, rows, sharing, unfinished_erasures
 from tests.integration.store import day, links, moment, relate, remember, stored
 from tests.upkeep_runs import run_job
 
@@ -205,6 +206,61 @@ async def test_what_told_a_thread_as_solved_goes_and_the_thread_is_open_again(
         said = (await send([retract], deps, day(22)))[0].warnings
     assert said == AGAIN
     assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
+
+
+async def test_a_thread_that_goes_with_its_solution_is_not_told_as_open_again(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1, episode_id="talk")
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20, episode_id="talk")
+    whole = EraseEpisode(citizen_id=fresh_citizen, episode_id="talk")
+    assert (await erasure.erase(whole, deps, day(22), deps.directory)).notes == ()
+
+
+async def test_the_last_turn_of_a_long_talk_goes_and_the_thread_is_open_again(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "ROWS_A_PAGE", 2)
+    monkeypatch.setattr(sharing, "MEMORIES_A_PAGE", 2)
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    for number in range(5):
+        await tell(deps, fresh_citizen, f"turn {number}", f"The weather {number}.", 2 + number, episode_id="talk")
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20, episode_id="talk")
+    whole = EraseEpisode(citizen_id=fresh_citizen, episode_id="talk")
+    assert (await erasure.erase(whole, deps, day(22), deps.directory)).notes == AGAIN
+    assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
+
+
+async def test_a_thread_is_open_again_when_another_process_finishes_the_erasure(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    begin = unfinished_erasures.begin
+
+    async def die(*words: Any) -> None:
+        await begin(*words)
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as dying:
+        dying.setattr(unfinished_erasures, "begin", die)
+        with pytest.raises(asyncio.CancelledError):
+            await erasure.erase(EraseMemory(citizen_id=fresh_citizen, id="solved"), deps, day(22), deps.directory)
+    await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps))
+    assert await states(deps, fresh_citizen, "solved") == []
+    assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
+
+
+async def test_an_erased_thread_is_not_named_by_the_receipt_that_opened_it(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    retract = {"command": "retract", "command_id": "back", "citizen_id": fresh_citizen, "id": "solved"}
+    for moved in (22, 23):  # the first receipt is the receipt
+        [said] = await stored(deps, ANY_COMMAND.validate_python(retract), now=day(moved))
+        assert said.warnings == AGAIN
+    await erasure.erase(EraseMemory(citizen_id=fresh_citizen, id="open"), deps, day(24), deps.directory)
+    graph = deps.graph(graph_name(Level.N1, fresh_citizen))
+    assert (await reader.receipts(graph, ["back"]))["back"].told is None
 
 
 async def test_a_turn_that_is_deleted_solved_nothing(deps: Deps, fresh_citizen: str) -> None:

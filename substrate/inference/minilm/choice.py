@@ -62,7 +62,9 @@ def choose(cache: Path, runtime: str, trial: Trial) -> Choice:
     kept = _read(path)
     if kept is not None:
         return kept
-    if not _is_writable(cache):
+    with contextlib.suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+    if not (cache.is_dir() and os.access(cache, os.W_OK)):
         return Choice(by_features(facts), {})
     figures = {name: round(value, 2) for name, value in trial().items()}
     choice = Choice(fastest(figures), figures)
@@ -117,12 +119,6 @@ def _read(path: Path) -> Choice | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return choice if choice.precision in CANDIDATES else None
-
-
-def _is_writable(cache: Path) -> bool:
-    with contextlib.suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
-    return cache.is_dir() and os.access(cache, os.W_OK)
 
 
 def _write(path: Path, choice: Choice) -> None:

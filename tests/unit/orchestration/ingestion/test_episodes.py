@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from orchestration.identifiers import identifier, ingestion_id, person_id
 from orchestration.ingestion.episodes import Episode, Session, Turn, commands
+from orchestration.ingestion.transcript import said
 from schemas.commands import Relate, Remember
 from schemas.memory import ResolutionState, Source
 
@@ -157,7 +158,14 @@ def test_what_is_written_beside_a_name_is_kept_and_no_part_of_it(written: str, n
     assert replace(turn, key="D1:2").extra == turn.extra
 
 
-@pytest.mark.parametrize("name", ["Junlei", "Max (Sales)", "(me)", "\u200b", "Ann (Lee) Smith"])
+@pytest.mark.parametrize(
+    "name", ["Max (Sales)", "(me)", "\u200b", "Ann (Lee) Smith", "علی\u200cرضا", "👩\u200d💻"]
+)
 def test_a_name_that_needs_its_brackets_stays_as_it_is(name: str) -> None:
     turn = Turn("D1:1", name, "Hello.")
     assert (turn.speaker, turn.extra) == (name, {})
+
+
+def test_a_message_stored_under_a_name_with_a_role_is_the_same_message() -> None:
+    """So it was stored before roles were told apart: the same export again adds nothing."""
+    assert said("Junlei (tech lead)", "Hello.") == said("Junlei", "Hello.") != said("Max", "Hello.")

@@ -70,6 +70,7 @@ def test_a_long_text_is_read_in_part() -> None:
         ("私の電話番号を忘れてください。", "私の電話番号"),
         ("请忘记我的电话号码。", "我的电话号码"),
         ("请把我的电话号码删掉。", "我的电话号码"),
+        ("Well, forget the address of the shop.", "the address of the shop"),
     ],
 )
 def test_a_wish_to_forget_says_what(text: str, what: str) -> None:
@@ -83,6 +84,9 @@ def test_a_wish_to_forget_says_what(text: str, what: str) -> None:
         "Did I forget my keys?", "Vergiss meinen Geburtstag nicht!", "Vergiss nicht, die Milch zu kaufen.",
         "N'oublie pas mon anniversaire.", "電話番号を忘れないでください。", "鍵を忘れてしまった。",
         "不要忘记我的生日。", "我忘记了我的钥匙。",
+        "Anna said, forget my phone number.", "Did I ask you to forget my phone number?",
+        "Step two. Remove the cake from the oven.", "Anna sagte, vergiss meine Adresse.",
+        "我把密码忘记了。", "对不起，忘记带钥匙了。", "忘记密码怎么办？", "電気を消してください。",
     ],
 )  # fmt: skip
 def test_what_must_not_be_forgotten_or_was_forgotten_is_no_wish(text: str) -> None:
