@@ -80,13 +80,10 @@ def best_part(text: str, most: int, words: Collection[str]) -> tuple[int, int]:
         inside = Counter(text[a:b].lower() for a, b in found if start <= a and b <= end)
         return len(inside), -start
 
-    start = _word_start(text, max(starts, key=worth))
-    return start, _word_end(text, start, min(len(text), start + most))
-
-
-def _word_start(text: str, place: int) -> int:
+    place = max(starts, key=worth)
     gap = text.find(" ", place - 1) if place else -1
-    return gap + 1 if 0 <= gap <= place + 30 else place
+    start = gap + 1 if 0 <= gap <= place + 30 else place
+    return start, _word_end(text, start, min(len(text), start + most))
 
 
 def _word_end(text: str, start: int, end: int) -> int:

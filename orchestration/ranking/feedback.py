@@ -101,7 +101,9 @@ def learn(lessons: Sequence[Lesson]) -> Learned:
     if not lessons:
         return NOTHING_LEARNED
     names = [family.name for family in FAMILIES]
-    pulls = [_total_pull(lessons, name) for name in names]
+    pulls = []
+    for name in names:
+        pulls.append(math.fsum(lesson.pull.get(name, 0.0) for lesson in lessons))
     mean = math.fsum(pulls) / len(pulls)
     answering = sum(bool(lesson.used or lesson.wrong) for lesson in lessons)
     step = STEP / (answering + CALM)
@@ -110,10 +112,6 @@ def learn(lessons: Sequence[Lesson]) -> Learned:
     factors = {name: round(math.exp(log), _DIGITS) for name, log in zip(names, logs, strict=True)}
     not_changed = frozenset(chain.from_iterable(lesson.not_changed for lesson in lessons))
     return Learned(tuple(lessons), factors, not_changed=not_changed)
-
-
-def _total_pull(lessons: Sequence[Lesson], family: str) -> float:
-    return math.fsum(lesson.pull.get(family, 0.0) for lesson in lessons)
 
 
 def learned_until(learned: Learned, known_to: Instant) -> Learned:

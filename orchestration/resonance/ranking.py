@@ -155,7 +155,11 @@ def choose(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> l
     `echoes` come strongest first; memories without an emotion all belong to the first part. With plurality, at
     most `per_week` memories of a week come before further ones of that week.
     """
-    weeks = (echoes,) if per_week is None else split_by_week(echoes, _valid_at, per_week)
+    weeks = (
+        (echoes,)
+        if per_week is None
+        else split_by_week(echoes, lambda echo: to_instant(echo.resonance.memory.valid_at), per_week)
+    )
     chosen: list[Echo] = []
     for part in chain.from_iterable(map(split_by_emotion, weeks)):
         chosen += islice(diversify(part, chosen), limit - len(chosen))
@@ -166,10 +170,6 @@ def active_rules(shown: Iterable[Resonance]) -> tuple[str, ...]:
     """The rules of these memories, each once, in their order (002: unique non-empty rules)."""
     rules = ((one.memory.rule or "").strip() for one in shown)
     return tuple(dict.fromkeys(filter(None, rules)))
-
-
-def _valid_at(echo: Echo) -> Instant:
-    return to_instant(echo.resonance.memory.valid_at)
 
 
 def split_by_emotion(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:
