@@ -121,7 +121,7 @@ def http_error_response(
 
 def fault_line(location: Iterable[str | int], message: str) -> str:
     """One fault as `field: message`; a long field name is cut."""
-    field = ".".join(str(part) for part in location)
+    field = ".".join(map(str, location))
     message = message.removeprefix("Value error, ")
     return f"{_shorten(field)}: {message}" if field else message
 

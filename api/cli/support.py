@@ -135,7 +135,7 @@ def _describe_fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str
         message = f"a {whose} id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
     if not fault["loc"]:
         return re.sub(r"\w+", lambda word: options.get(word[0], word[0]), message)
-    first, *rest = (str(part) for part in fault["loc"])
+    first, *rest = map(str, fault["loc"])
     inside = f" ({'.'.join(rest)})" if rest and not rest[0].isdigit() else ""
     return f"{options.get(first, first)}{inside}: {message}"
 

@@ -94,8 +94,9 @@ def validate(
 
 def _count_errors_left(answer: SweepAnswer, repairs: Sequence[Repair]) -> int:
     """Errors found, listed or not, and not repaired."""
-    counts = chain.from_iterable(report.findings_by_kind.items() for report in answer.reports)
-    errors = sum(count for kind, count in counts if SEVERITY[kind] == "error")
+    errors = 0
+    for report in answer.reports:
+        errors += sum(count for kind, count in report.findings_by_kind.items() if SEVERITY[kind] == "error")
     return errors - sum(repair.is_done and repair.finding.severity == "error" for repair in repairs)
 
 

@@ -72,4 +72,4 @@ def refuse_if_match(if_match: str | None, action: str) -> None:
 def _owner_digest(graph: object, citizen_id: object, memory_id: object) -> str:
     """A digest of the memory's address. On shared levels it is the same for every citizen who reads."""
     names = (graph, citizen_id if graph == Level.N1 else None, memory_id)
-    return blake2b("\x00".join(str(name) for name in names).encode(), digest_size=4).hexdigest()
+    return blake2b("\x00".join(map(str, names)).encode(), digest_size=4).hexdigest()
