@@ -23,7 +23,6 @@ from schemas.base import (
     Text,
     Unit,
     Whole,
-    each_once,
 )
 from schemas.collectives import AsksGraphs
 from schemas.memory import Level, Source
@@ -163,7 +162,9 @@ TimeZone = Annotated[ShortText, AfterValidator(_check_time_zone)]
 """The name of a time zone in the IANA database."""
 
 
-Levels = Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16), AfterValidator(each_once)]
+Levels = Annotated[
+    tuple[Level, ...], Field(min_length=1), AtMost(16), AfterValidator(lambda levels: tuple(dict.fromkeys(levels)))
+]
 """The levels to search, without repeats, in the order given."""
 
 
