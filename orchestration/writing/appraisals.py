@@ -24,6 +24,8 @@ SECONDS: Final = 30.0
 """Deadline of the request for one batch."""
 AT_ONCE: Final = 4
 """Batches that are sent to the model at the same time."""
+LONG: Final = 20_000
+"""Texts of more characters are read beside the event loop: the questions of others go on meanwhile."""
 BY_WORDS: Final = "appraised by its words"
 """How the warning begins that a receipt has when the language model gave no usable answer."""
 LEFT_OUT: Final = "left out"
@@ -46,7 +48,12 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
     answers = [each for each in commands if isinstance(each, Remember) and appraised_rows.is_answer(vars(each))]
     citizen_id = answers[0].citizen_id if answers else None
     given = () if citizen_id is None else await read_given(citizen_id, deps)
-    by_words = [appraised_rows.appraise_command(command, given) for command in commands]
+
+    def read_words() -> list[Appraisal]:
+        return [appraised_rows.appraise_command(command, given) for command in commands]
+
+    letters = sum(len(getattr(command, "description", None) or "") for command in commands)
+    by_words = await asyncio.to_thread(read_words) if letters > LONG else read_words()
     texts = {} if deps.appraisal == "words" else _ingested_texts(commands)
     if not texts:
         return Appraised(by_words, {})

@@ -21,6 +21,7 @@ from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
+from orchestration.writing.appraisals import LONG
 from orchestration.writing.context_commands import CONTEXT, TELLING, TO_REMEMBER
 from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
 from schemas.commands import (
@@ -176,8 +177,9 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = 
 
 
 async def _off_loop[Result](texts: Sequence[Writing], work: Any, *values: Any) -> Any:
-    """The result of `work`, in a thread when there are many texts."""
-    return await asyncio.to_thread(work, *values) if len(texts) >= _MANY else work(*values)
+    """The result of `work`, in a thread when there are many texts, or long ones."""
+    is_dear = len(texts) >= _MANY or sum(len(each.text) for each in texts) > LONG
+    return await asyncio.to_thread(work, *values) if is_dear else work(*values)
 
 
 def _spoken_words(texts: Sequence[Writing]) -> list[str]:
