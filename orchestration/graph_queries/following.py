@@ -104,7 +104,10 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
     ids = [name for search in searches for name in search.ids("expanded")]
     if ids:
         await neighbours.read(ids, values["first_hop"])
-    steps = [Steps(_steps_beside(search, neighbours)) for search in searches]
+    steps = []
+    for search in searches:
+        near = (neighbours.holding(name) for name in dict.fromkeys(search.ids("expanded")))
+        steps.append(Steps([link for links in near for link in links[: search.values["first_hop"]]]))
 
     def is_shown(memory: Record) -> bool:
         row, states = memory.row, values["beside_states"]
@@ -115,11 +118,6 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
         )
 
     return await _rows(target, searches, steps, read=neighbours.rows, is_shown=is_shown)
-
-
-def _steps_beside(search: Found, neighbours: Neighbours) -> list[NearLink]:
-    most, ids = search.values["first_hop"], dict.fromkeys(search.ids("expanded"))
-    return [near for name in ids for near in neighbours.holding(name)[:most]]
 
 
 def _start_rows(
