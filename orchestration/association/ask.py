@@ -87,7 +87,9 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     graph answered.
     """
     question = await _look_up(request, deps, now)
-    anchor_results, pool_results = await asyncio.gather(_search_words(question), _draw_pools(question))
+    pools = [(target, question.searched[level]) for level, target in question.view.targets.items()]
+    drawing = draw(request, pools, question.view.scope.bounds(), request.filters)
+    anchor_results, pool_results = await asyncio.gather(_search_words(question), drawing)
     query = _query_terms(question, anchor_results)
     hits: list[Hit] = []
     for result in anchor_results:
@@ -128,12 +130,6 @@ async def _search_words(question: _Question) -> list[QueryResult]:
 
 def _request(kind: QueryKind, target: GraphTarget, query: Query, values: Mapping[str, Any]) -> QueryRequest:
     return QueryRequest(kind, target, query, values, reading=partial(store.read_rows, query))
-
-
-async def _draw_pools(question: _Question) -> list[QueryResult]:
-    """The candidates of plurality; none if the request does not ask for plurality."""
-    targets = [(target, question.searched[level]) for level, target in question.view.targets.items()]
-    return await draw(question.request, targets, question.view.scope.bounds(), question.request.filters)
 
 
 def _query_terms(question: _Question, anchor_results: Sequence[QueryResult]) -> QueryTerms:

@@ -84,14 +84,15 @@ async def _rows(
     shown = memories
     if is_shown is not None:
         shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
-    return [
-        [
-            *_start_rows(search, own, memories),
-            *_step_rows(1, taken.first, shown, links),
-            *_step_rows(2, taken.second, shown, links),
-        ]
-        for search, own, taken in zip(searches, names, steps, strict=True)
-    ]
+    found: list[list[Row]] = []
+    for search, own, taken in zip(searches, names, steps, strict=True):
+        each_start = zip(search.rows, own, strict=True)
+        starts = (
+            FoundRow((0, row[SCORE], None, None), None, memories[n]) for row, n in each_start if n in memories
+        )
+        after = (*_step_rows(1, taken.first, shown, links), *_step_rows(2, taken.second, shown, links))
+        found.append([*starts, *after])
+    return found
 
 
 async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[list[Row]]:
@@ -118,15 +119,6 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
         )
 
     return await _rows(target, searches, steps, read=neighbours.rows, is_shown=is_shown)
-
-
-def _start_rows(
-    search: Found, names: Sequence[RecordName], memories: Mapping[RecordName, Record]
-) -> Iterator[FoundRow]:
-    for row, name in zip(search.rows, names, strict=True):
-        memory = memories.get(name)
-        if memory is not None:
-            yield FoundRow((0, row[SCORE], None, None), None, memory)
 
 
 def _step_rows(

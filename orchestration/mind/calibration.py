@@ -50,16 +50,13 @@ def _reliability(said: Sequence[Prediction]) -> tuple[ReliabilityBin, ...]:
     for one in said:
         for result, share in one.results.items():
             bins[min(BINS - 1, int(share * BINS))].append((share, result == one.result))
-    return tuple(
-        ReliabilityBin(
-            from_share=place / BINS,
-            to_share=(place + 1) / BINS,
-            count=len(told),
-            predicted=round(fmean(share for share, _ in told), 4),
-            happened=round(fmean(came for _, came in told), 4),
-        )
-        for place, told in sorted(bins.items())
-    )
+    found: list[ReliabilityBin] = []
+    for place, told in sorted(bins.items()):
+        shares, came = zip(*told, strict=True)
+        predicted, happened = round(fmean(shares), 4), round(fmean(came), 4)
+        ends = {"from_share": place / BINS, "to_share": (place + 1) / BINS}
+        found.append(ReliabilityBin(**ends, count=len(told), predicted=predicted, happened=happened))
+    return tuple(found)
 
 
 def _over_time(said: Sequence[Prediction], scores: Sequence[float]) -> tuple[CalibrationPeriod, ...]:

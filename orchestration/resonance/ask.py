@@ -355,12 +355,8 @@ def _notes(
     related = any(echo.resonance.channels["relations"] for echo in chain.from_iterable(echoes.values()))
     if sending.request.relations and not sending.view.notes and not related:
         notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
-    unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
+    of_graphs = [result.request.values["groups"] for result in results]
+    unnamed = [name for name, *groups in zip(sent.nodes, *of_graphs, strict=True) if not any(groups)]
     if results and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
     return tuple(dict.fromkeys(notes))
-
-
-def _is_named(place: int, results: Sequence[QueryResult]) -> bool:
-    """True when some graph has a memory with the name or id of the signal's node at `place`."""
-    return any(result.request.values["groups"][place] for result in results)

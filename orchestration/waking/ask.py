@@ -73,7 +73,9 @@ async def retrieve_consciousness_context_from_state(
     timer.end("open")
     then = None if recall is None else recall.state
     whole = await _whole_state(state, view, deps) if then is None else then
-    pressure = await _pressure(state, whole, view)
+    pressure = state.reality_pressure
+    if pressure is None:
+        pressure = await pressure_now(whole, view.targets.get(Level.N1), view.scope)
     state = state.model_copy(update={"reality_pressure": pressure})
     waking = _waking_state(state, whole, scope, deps.half_life_days, pressure=pressure)
     timer.end("state")
@@ -205,13 +207,6 @@ def _notes(state: StateBasedRetrieval, waking: WakingState, whole: CitizenState,
     if state.query_mode is QueryMode.WHAT_I_WAS_DOING and state.temporal_scope == "all_time":
         notes.append("find_what_i_was_doing always looks back 30 days; temporal_scope was ignored")
     return notes
-
-
-async def _pressure(state: StateBasedRetrieval, whole: CitizenState, view: View) -> float:
-    """The reality pressure: that of the request, else the kept one, else from what is due, else .5."""
-    if state.reality_pressure is not None:
-        return state.reality_pressure
-    return await pressure_now(whole, view.targets.get(Level.N1), view.scope)
 
 
 def _waking_state(
