@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -216,7 +216,15 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
     ]
     others = [hit for key, hit in reached.items() if key not in harvested.relevance]
     beside = scoring.score_words(others, _with_searched_words(query, question))
-    associated = _scorer(question, harvested)
+    plurality, moment = request.plurality, question.view.scope.valid.start
+
+    def associated(hit: Hit) -> Associated:
+        if plurality is None:
+            return scoring.associate_hit(hit, harvested)
+        memory = hit.memory
+        added = plurality_term(to_instant(memory.valid_at), memory.importance, plurality, moment)
+        return scoring.associate_hit(hit, harvested, added)
+
     per_week = None if request.plurality is None else request.plurality.per_week
     anchor_chars = scoring.anchor_chars(request.max_chars)
     anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), anchor_chars)
@@ -245,19 +253,6 @@ def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, 
     memories = decay.show([one.memory.model_copy(update={"relevance_score": one.score}) for one in shown])
     each = zip(shown, memories, strict=True)
     return tuple(one.model_copy(update={"memory": memory}) for one, memory in each)
-
-
-def _scorer(question: _Question, harvested: Harvest) -> Callable[[Hit], Associated]:
-    plurality, moment = question.request.plurality, question.view.scope.valid.start
-
-    def associated(hit: Hit) -> Associated:
-        if plurality is None:
-            return scoring.associate_hit(hit, harvested)
-        memory = hit.memory
-        added = plurality_term(to_instant(memory.valid_at), memory.importance, plurality, moment)
-        return scoring.associate_hit(hit, harvested, added)
-
-    return associated
 
 
 def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:

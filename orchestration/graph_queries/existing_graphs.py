@@ -65,8 +65,10 @@ async def _open_targets(
     named = {key: deps.graph(graph_name(key, citizen_id)) for key in graphs}
     unsure = {key: graph for key, graph in named.items() if not deps.graphs.is_open(graph.name)}
     known = (open_target(key, graph, None, scope, now=now) for key, graph in named.items() if key not in unsure)
-    stamps, found = await together(_find_existing(unsure, deps), together(*known))
-    opening = (open_target(key, named[key], stamp, scope, now=now) for key, stamp in stamps.items())
+    looking = deps.graphs.open_existing([graph.name for graph in unsure.values()])
+    stamps, found = await together(looking, together(*known))
+    existing = ((key, graph) for key, graph in unsure.items() if graph.name in stamps)
+    opening = (open_target(key, graph, stamps[graph.name], scope, now=now) for key, graph in existing)
     opened = {target.key: target for target in [*found, *await together(*opening)]}
     return {key: opened[key] for key in named if key in opened}
 
@@ -114,9 +116,3 @@ async def open_target(
     past = now < situation.pending_until
     kept = graph.kept(situation.state)
     return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until)
-
-
-async def _find_existing(graphs: Mapping[GraphKey, Graph], deps: Deps) -> dict[GraphKey, Stamp]:
-    """The stamps of those of the graphs that exist, each opened, as they were read just now."""
-    stamps = await deps.graphs.open_existing([graph.name for graph in graphs.values()])
-    return {key: stamps[graph.name] for key, graph in graphs.items() if graph.name in stamps}

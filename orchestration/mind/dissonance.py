@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from schemas.memory import ConsciousnessNode, GraphKey, InvalidationReason
+from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
 from substrate.bitemporal import UNDONE
@@ -229,6 +229,9 @@ def _dissonance(
     """
     renamed = closed.description.split() == successor.description.split()
     pattern, energy = successor.correction_pattern_id, successor.discovery_energy
+    # Of a record without a reason, which may come from an import (DESIGN §4): new content over the same valid time
+    # means that the old content was false; new content from a later valid time on, that the world changed.
+    by_time = "reality_changed" if successor.valid_at > closed.valid_at else "discovered_false"
     return TemporalDissonance(
         node_id=closed.node_id,
         level=closed.level,
@@ -236,7 +239,7 @@ def _dissonance(
         node_name=closed.name,
         original_belief=closed.name if renamed else closed.description,
         corrected_belief=successor.name if renamed else successor.description,
-        dissonance_type=closed.closed_reason or closed.invalidation_reason or _reason_by_time(closed, successor),
+        dissonance_type=closed.closed_reason or closed.invalidation_reason or by_time,
         correction_trigger=f"Corrected by {pattern}" if pattern else UNKNOWN_TRIGGER,
         correction_pattern_id=pattern,
         discovery_energy=DISCOVERY_ENERGY if energy is None else energy,
@@ -246,12 +249,3 @@ def _dissonance(
         corrected_at=successor.created_at,
         held_seconds=(held_over.end - held_over.start).total_seconds(),
     )
-
-
-def _reason_by_time(closed: ConsciousnessNode, successor: ConsciousnessNode) -> InvalidationReason:
-    """The reason for a record without one, which may come from an import (DESIGN §4).
-
-    New content over the same valid time means that the old content was false; new content from a later valid time
-    on means that the world changed.
-    """
-    return "reality_changed" if successor.valid_at > closed.valid_at else "discovered_false"

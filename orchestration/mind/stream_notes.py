@@ -105,23 +105,19 @@ async def store_notes(deps: Deps) -> None:
 async def store_notes_of(graph: str, deps: Deps) -> None:
     """The same for one graph, and remove the notes that are too old or too many."""
     async with deps.notes.storing(graph):
-        await _store_waiting(graph, deps)
-
-
-async def _store_waiting(graph: str, deps: Deps) -> None:
-    taken = deps.notes.take(graph)
-    if not taken:
-        return
-    try:
-        # The engine would make a graph that does not exist.
-        if await read_stamp(deps.graph(graph)) is None:
+        taken = deps.notes.take(graph)
+        if not taken:
             return
-        for first in range(0, len(taken), NOTES_A_STATEMENT):
-            await store.keep_notes(deps.graph(graph), taken[first : first + NOTES_A_STATEMENT])
-    except BaseException:
-        deps.notes.give_back(graph, taken)
-        raise
-    await _drop_notes(deps.graph(graph), deps, taken[-1].at)
+        try:
+            # The engine would make a graph that does not exist.
+            if await read_stamp(deps.graph(graph)) is None:
+                return
+            for first in range(0, len(taken), NOTES_A_STATEMENT):
+                await store.keep_notes(deps.graph(graph), taken[first : first + NOTES_A_STATEMENT])
+        except BaseException:
+            deps.notes.give_back(graph, taken)
+            raise
+        await _drop_notes(deps.graph(graph), deps, taken[-1].at)
 
 
 async def drop_old_notes(graph: Graph, deps: Deps, now: Instant) -> int:
