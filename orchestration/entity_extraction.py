@@ -172,15 +172,12 @@ async def add_suggested(
     """The lexicons with the memories that these names mean; a name that no memory has means nothing."""
     targets = [view.targets[level] for level in lexicons]
     entities = await together(*(find_similar_names(names, target.graph, past=target.past) for target in targets))
-    return {
-        level: lexicon.with_named(_join_entities(lexicon.all_named(), more))
-        for (level, lexicon), more in zip(lexicons.items(), entities, strict=True)
-    }
-
-
-def _join_entities(known: Sequence[Entity], more: Sequence[Entity]) -> tuple[Entity, ...]:
-    ids = {entity.id for entity in known}
-    return (*known, *(entity for entity in more if entity.id not in ids))
+    found: dict[GraphKey, Lexicon] = {}
+    for (level, lexicon), more in zip(lexicons.items(), entities, strict=True):
+        known = lexicon.all_named()
+        ids = {entity.id for entity in known}
+        found[level] = lexicon.with_named((*known, *(entity for entity in more if entity.id not in ids)))
+    return found
 
 
 async def find_similar_names(names: Sequence[str], graph: Graph, *, past: bool) -> tuple[Entity, ...]:

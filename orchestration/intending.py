@@ -7,7 +7,7 @@ from orchestration.mind.appetite import read_appetite
 from orchestration.mind.intention_choice import ask_wider, decide
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.mind.appetite import Appetite, Decision, IntendRequest
+from schemas.mind.appetite import Decision, IntendRequest
 from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
@@ -23,7 +23,10 @@ async def intend(citizen_id: str, request: IntendRequest, deps: Deps, now: Insta
     if not request.run or decision.kind == "nothing":
         return Intended(citizen_id=citizen_id, appetite=appetite, decision=decision)
     stream = await _ask(decision, deps, now)
-    wider = ask_wider(decision) if _is_dark(stream, appetite) else None
+    # A stream is dark that brings at most one thing to mind beside what asked for it, in however many versions.
+    asking = {source.id for source in appetite.reading("unresolved_tension").sources[:1]}
+    found = set() if stream is None else {node.node_id for node in stream.activation_tiers.focus} - asking
+    wider = ask_wider(decision) if stream is not None and len(found) < 2 else None
     if wider is not None:
         decision, stream = wider, await _ask(wider, deps, now)
     return Intended(citizen_id=citizen_id, appetite=appetite, decision=decision, stream=stream)
@@ -36,9 +39,3 @@ async def _ask(decision: Decision, deps: Deps, now: Instant) -> ConsciousnessStr
     if decision.state is not None:
         return await retrieve_consciousness_context_from_state(decision.state, deps, now)
     return None
-
-
-def _is_dark(stream: ConsciousnessStream | None, appetite: Appetite) -> bool:
-    """Whether a stream brings at most one thing to mind beside what asked for it, in however many versions."""
-    sources = {source.id for source in appetite.reading("unresolved_tension").sources[:1]}
-    return stream is not None and len({node.node_id for node in stream.activation_tiers.focus} - sources) < 2

@@ -12,10 +12,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from orchestration.assembly.fading import FadingStream
 from orchestration.assembly.fitting import send
 from orchestration.assembly.options import budget_of
-from orchestration.assembly.sent_again import SentStream, as_sent
+from orchestration.assembly.sent_again import FadingStream, SentStream, as_sent
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
@@ -179,17 +178,12 @@ def find_place(
     states = _states(view)
     if not answers.most_bytes or decided or asks_model or not current or intention.apply_feedback or not states:
         return None
-    if question.periods and question != _read_elsewhen(intention, view):
+    elsewhen = (to_datetime(view.now) + _FAR_OFF).astimezone(find_zone(intention.time_zone))
+    if question.periods and question != read_question(intention.query_text, elsewhen):
         return None
     asked = (intention.model_dump_json(exclude=MADE_ANEW), intention.notes, question)
     ranked = (name_weights(deps, learned), learned.notes, deps.half_lives, deps.embedder.model)
     return Place((asked, ranked, tuple(view.targets)), states, deps.connection.failures, answers.forgotten)
-
-
-def _read_elsewhen(intention: RetrievalIntention, view: View) -> Question:
-    """The question as it would be read at another time."""
-    then = to_datetime(view.now) + _FAR_OFF
-    return read_question(intention.query_text, then.astimezone(find_zone(intention.time_zone)))
 
 
 def _states(view: View) -> dict[str, AskedState]:

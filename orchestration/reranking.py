@@ -156,7 +156,7 @@ async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -
         )
     prompt = ModelRequest("rerank", build_messages(question, texts), model.question_seconds)
     answer, call = await model.ask(prompt, ModelOrder)
-    return Order([] if answer is None else read_positions(answer), call)
+    return Order([] if answer is None else [number - 1 for number in answer.order], call)
 
 
 async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> Order:
@@ -185,11 +185,6 @@ def build_messages(question: str, texts: Sequence[str]) -> list[Message]:
         ("assistant", orjson.dumps({"order": [2]}).decode()),
         ("user", _document(question, texts)),
     ]
-
-
-def read_positions(answer: ModelOrder) -> list[int]:
-    """The numbers of the answer as positions, from 0."""
-    return [number - 1 for number in answer.order]
 
 
 def _document(question: str, texts: Sequence[str]) -> str:

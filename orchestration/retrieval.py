@@ -33,12 +33,11 @@ from orchestration.mind.stream_mind import tells_mind, with_mind
 from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
 from orchestration.question.time_expressions import NamedPeriod
-from orchestration.ranking.activation import Activation, Asker, activate, in_order
+from orchestration.ranking.activation import Activation, Asker, activate, in_order, with_preference
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.consciousness_score import FOCUS, REALITY_PRESSURE
 from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
-from orchestration.ranking.generalisations import with_preference
 from orchestration.ranking.plurality import with_plurality
 from orchestration.ranking.texts import drop_message
 from orchestration.reranking import rerank
@@ -170,8 +169,9 @@ async def _complete_ranked(
             _keep_shown(ranked, stream)
         await let_others_run()
         timer.end("assembly")
-        found, learned = take_recall(ranked), ranked.learned
-        links = candidates.links.values()
+        hits, words = take_hits(ranked.results), take_words(ranked.extraction.lexicons)
+        found = Recall(known_scope(view, candidates), hits, words, ranked.event_periods)
+        learned, links = ranked.learned, candidates.links.values()
         completed = await complete(
             stream, intention, view, deps, timer=timer, found=found, learned=learned, links=links
         )
@@ -228,7 +228,8 @@ async def open_question(
     view = await open_view(intention.citizen_id, intention.graphs, scope, deps, now=now)
     view = view._replace(recall=recall)
     if learned is None:
-        changed_at = feedback_changed_at(view)
+        own = view.targets.get(Level.N1)
+        changed_at = None if own is None else own.feedback_at
         learned = await read_learned(intention.citizen_id, scope, deps, changed_at=changed_at)
     timer.end("open")
     moment = to_datetime(scope.moment(now)).astimezone(find_zone(intention.time_zone))
@@ -287,22 +288,6 @@ async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> Ra
         learned,
         question.periods[named:],
         forgotten,
-    )
-
-
-def feedback_changed_at(view: View) -> Instant | None:
-    """When the feedback of the citizen last changed; None where its own graph was not asked for that."""
-    own = view.targets.get(Level.N1)
-    return None if own is None else own.feedback_at
-
-
-def take_recall(ranked: RankedCandidates) -> Recall:
-    """What the searches found and counted, to ask the same again."""
-    return Recall(
-        known_scope(ranked.view, ranked.candidates),
-        take_hits(ranked.results),
-        take_words(ranked.extraction.lexicons),
-        ranked.event_periods,
     )
 
 

@@ -283,8 +283,15 @@ def with_coherence(
 ) -> ConsciousnessStream:
     """The stream with the coherence of each path whose neighbours all have a cosine."""
     graph = stream.traversal_graph
-    paths = tuple(_coherent_path(path, cosines[graph_of(path)]) for path in graph.suggested_paths)
-    return stream.model_copy(update={"traversal_graph": graph.model_copy(update={"suggested_paths": paths})})
+    paths = []
+    for path in graph.suggested_paths:
+        pairs, of_graph = list(_neighbours(path)), cosines[graph_of(path)]
+        known = [min(1.0, max(0.0, of_graph[pair])) for pair in pairs if pair in of_graph]
+        if len(known) == len(pairs):
+            path = path.model_copy(update={"semantic_coherence": round(sum(known) / len(known), 6)})
+        paths.append(path)
+    changed = graph.model_copy(update={"suggested_paths": tuple(paths)})
+    return stream.model_copy(update={"traversal_graph": changed})
 
 
 async def _cosines(
@@ -307,11 +314,3 @@ def _neighbours(path: TraversalPath) -> Iterator[Pair]:
 
 def _pair(one: str, other: str) -> Pair:
     return (one, other) if one < other else (other, one)
-
-
-def _coherent_path(path: TraversalPath, cosines: Mapping[Pair, float]) -> TraversalPath:
-    pairs = list(_neighbours(path))
-    known = [min(1.0, max(0.0, cosines[pair])) for pair in pairs if pair in cosines]
-    if len(known) < len(pairs):
-        return path
-    return path.model_copy(update={"semantic_coherence": round(sum(known) / len(known), 6)})

@@ -14,7 +14,7 @@ from orchestration.assembly.stream import is_bare
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern, TemporalDissonance, TraversalPath
+from schemas.stream_parts import ResolutionPattern, TemporalDissonance
 from schemas.temporal import long_date
 from schemas.upkeep.offers import Offer
 
@@ -220,9 +220,10 @@ def _rest(
     """What is told beside these memories, in rounds: the first of each kind, then the second of each."""
     shown = {(node.graph_key, node.node_id) for node in memories}
     changes = [one for one in stream.temporal_dissonances if (one.graph_key, one.node_id) in shown]
+    paths = stream.traversal_graph.suggested_paths[:MAX_PATHS]
     kinds: list[tuple[str, Iterable[str]]] = [
         (RULES, [f"{one_line(rule.rule)} ({rule.severity})" for rule in stream.rules[:MAX_RULES]]),
-        (PATHS, map(_path_line, stream.traversal_graph.suggested_paths[:MAX_PATHS])),
+        (PATHS, [f"{path.path_narrative} ({path.traversal_probability:.2f} likely)" for path in paths]),
         (PATTERNS, map(_pattern_line, stream.resolution_patterns[:MAX_PATTERNS])),
         (CHANGES, map(_change_line, changes)),
         (OFFERS, (_offer_line(offer, ids=ids) for offer in stream.offers)),
@@ -231,10 +232,6 @@ def _rest(
     rounds = zip_longest(*(zip(repeat(heading), lines, strict=False) for heading, lines in kinds))
     for heading, line in filter(None, chain.from_iterable(rounds)):
         yield heading, one_line(line)
-
-
-def _path_line(path: TraversalPath) -> str:
-    return f"{path.path_narrative} ({path.traversal_probability:.2f} likely)"
 
 
 def _pattern_line(pattern: ResolutionPattern) -> str:

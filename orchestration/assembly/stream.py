@@ -208,6 +208,12 @@ def assemble(
     left_out = [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)
+    # each memory with the later one that seems to tell what holds instead, where both were found
+    overtaken = [
+        (whole.nodes[earlier], whole.nodes[later])
+        for earlier, later in activation.held_before.items()
+        if earlier in whole.nodes and later in whole.nodes
+    ]
     graph = build_graph(nodes, whole_tiers, links, options.state, kept=kept)
     return ConsciousnessStream(
         intention_id=options.request_id,
@@ -227,7 +233,7 @@ def assemble(
         energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
         temporal_dissonances=(
             *detect_temporal_dissonances(nodes, options.mode),
-            *infer_dissonances(_overtaken(whole, activation), options.mode),
+            *infer_dissonances(overtaken, options.mode),
         ),
         metadata_validation=metadata_report(nodes, links, kept),
         resolution_patterns=tuple(report.patterns),
@@ -248,15 +254,6 @@ def _relative_potential(whole: StreamContent, on_mind: Iterable[ConsciousnessRel
         places.setdefault(score.key[:2], place)
     links = {(link.graph_key, link.link_id, link.version): link for link in (*whole.all_links(), *on_mind)}
     return round(energy.relative_potential(links.values(), places), 6)
-
-
-def _overtaken(
-    content: StreamContent, activation: Activation
-) -> Iterator[tuple[ConsciousnessNode, ConsciousnessNode]]:
-    """Each memory with the later one that seems to tell what holds instead, where both were found."""
-    for earlier, later in activation.held_before.items():
-        if earlier in content.nodes and later in content.nodes:
-            yield content.nodes[earlier], content.nodes[later]
 
 
 def is_bare(node: ConsciousnessNode) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -87,7 +87,9 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     graph answered.
     """
     question = await _look_up(request, deps, now)
-    anchor_results, pool_results = await asyncio.gather(_search_words(question), _draw_pools(question))
+    pools = [(target, question.searched[level]) for level, target in question.view.targets.items()]
+    drawing = draw(request, pools, question.view.scope.bounds(), request.filters)
+    anchor_results, pool_results = await asyncio.gather(_search_words(question), drawing)
     query = _query_terms(question, anchor_results)
     hits: list[Hit] = []
     for result in anchor_results:
@@ -128,12 +130,6 @@ async def _search_words(question: _Question) -> list[QueryResult]:
 
 def _request(kind: QueryKind, target: GraphTarget, query: Query, values: Mapping[str, Any]) -> QueryRequest:
     return QueryRequest(kind, target, query, values, reading=partial(store.read_rows, query))
-
-
-async def _draw_pools(question: _Question) -> list[QueryResult]:
-    """The candidates of plurality; none if the request does not ask for plurality."""
-    targets = [(target, question.searched[level]) for level, target in question.view.targets.items()]
-    return await draw(question.request, targets, question.view.scope.bounds(), question.request.filters)
 
 
 def _query_terms(question: _Question, anchor_results: Sequence[QueryResult]) -> QueryTerms:
@@ -220,7 +216,15 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
     ]
     others = [hit for key, hit in reached.items() if key not in harvested.relevance]
     beside = scoring.score_words(others, _with_searched_words(query, question))
-    associated = _scorer(question, harvested)
+    plurality, moment = request.plurality, question.view.scope.valid.start
+
+    def associated(hit: Hit) -> Associated:
+        if plurality is None:
+            return scoring.associate_hit(hit, harvested)
+        memory = hit.memory
+        added = plurality_term(to_instant(memory.valid_at), memory.importance, plurality, moment)
+        return scoring.associate_hit(hit, harvested, added)
+
     per_week = None if request.plurality is None else request.plurality.per_week
     anchor_chars = scoring.anchor_chars(request.max_chars)
     anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), anchor_chars)
@@ -249,19 +253,6 @@ def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, 
     memories = decay.show([one.memory.model_copy(update={"relevance_score": one.score}) for one in shown])
     each = zip(shown, memories, strict=True)
     return tuple(one.model_copy(update={"memory": memory}) for one, memory in each)
-
-
-def _scorer(question: _Question, harvested: Harvest) -> Callable[[Hit], Associated]:
-    plurality, moment = question.request.plurality, question.view.scope.valid.start
-
-    def associated(hit: Hit) -> Associated:
-        if plurality is None:
-            return scoring.associate_hit(hit, harvested)
-        memory = hit.memory
-        added = plurality_term(to_instant(memory.valid_at), memory.importance, plurality, moment)
-        return scoring.associate_hit(hit, harvested, added)
-
-    return associated
 
 
 def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:

@@ -139,19 +139,16 @@ def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
     by_key = {hit.key: hit for hit in hits}
     scored = []
     for hit in by_key.values():
-        score = _bm25(hit, query)
+        weights = query.weights.get(hit.key[0])
+        counts = count_held(hit.text, weights) if weights else {}
+        score = 0.0
+        if weights and counts:
+            score = okapi_bm25(counts, weights, float(hit.terms), query.mean_terms[hit.key[0]])
         boosted = score > 0.0 and not hit.label_stems.isdisjoint(query.stems)
         if score or hit.words:
             hit = replace(hit, words=score * BOOST if boosted else score, boosted=boosted)
         scored.append(hit)
     return scored
-
-
-def _bm25(hit: Hit, query: QueryTerms) -> float:
-    graph = hit.key[0]
-    weights = query.weights.get(graph)
-    counts = count_held(hit.text, weights) if weights else {}
-    return okapi_bm25(counts, weights, float(hit.terms), query.mean_terms[graph]) if weights and counts else 0.0
 
 
 def rank_anchors(hits: Iterable[Hit]) -> list[Hit]:
@@ -196,9 +193,10 @@ def harvest(
         for tag, hits in carriers.items()
     }
     strongest = sorted(bridges, key=lambda tag: (-bridges[tag].weight, *tag))[:MAX_BRIDGES]
-    return Harvest(
-        anchors, carriers, {tag: bridges[tag] for tag in strongest}, relevance, _greatest_by_id(relevance)
-    )
+    by_id: defaultdict[GraphKey, dict[str, float]] = defaultdict(dict)
+    for (level, memory_id, _version), share in relevance.items():
+        by_id[level][memory_id] = max(share, by_id[level].get(memory_id, 0.0))
+    return Harvest(anchors, carriers, {tag: bridges[tag] for tag in strongest}, relevance, dict(by_id))
 
 
 class TagCounts(NamedTuple):
@@ -227,13 +225,6 @@ def _bridge(tag: TagKey, hits: Sequence[Hit], relevance: Mapping[Key, float], co
 def specificity(count: int, size: int) -> float:
     """The specificity of a tag that `count` of `size` memories have: 1 if one has it, near 0 if all have it."""
     return inverse_document_frequency(count, size) / inverse_document_frequency(1, max(1, size))
-
-
-def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[GraphKey, dict[str, float]]:
-    by_id: defaultdict[GraphKey, dict[str, float]] = defaultdict(dict)
-    for (level, memory_id, _version), share in relevance.items():
-        by_id[level][memory_id] = max(share, by_id[level].get(memory_id, 0.0))
-    return dict(by_id)
 
 
 def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Associated:

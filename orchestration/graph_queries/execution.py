@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from orchestration.graph_queries.following import Found, follow, follow_beside
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.passages import show_best_passages
+from orchestration.ranking.relevance import show_best_passages
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import GraphKey
 from schemas.stream import QueryTiming

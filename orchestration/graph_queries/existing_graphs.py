@@ -65,8 +65,10 @@ async def _open_targets(
     named = {key: deps.graph(graph_name(key, citizen_id)) for key in graphs}
     unsure = {key: graph for key, graph in named.items() if not deps.graphs.is_open(graph.name)}
     known = (open_target(key, graph, None, scope, now=now) for key, graph in named.items() if key not in unsure)
-    stamps, found = await together(_find_existing(unsure, deps), together(*known))
-    opening = (open_target(key, named[key], stamp, scope, now=now) for key, stamp in stamps.items())
+    looking = deps.graphs.open_existing([graph.name for graph in unsure.values()])
+    stamps, found = await together(looking, together(*known))
+    existing = ((key, graph) for key, graph in unsure.items() if graph.name in stamps)
+    opening = (open_target(key, graph, stamps[graph.name], scope, now=now) for key, graph in existing)
     opened = {target.key: target for target in [*found, *await together(*opening)]}
     return {key: opened[key] for key in named if key in opened}
 
@@ -87,18 +89,11 @@ async def note_learned_later(view: View) -> list[str]:
     except (StoreTimeout, Fault):
         return []
     total = sum(counts)
-    return [describe_learned_later(total)] if total else []
-
-
-def describe_learned_later(count: int) -> str:
-    """The note on so many memories; `reader.MOST_LEARNED` or more of a graph are not counted to the end."""
-    were = f"{count_of(count, 'memory')} {'was' if count == 1 else 'were'}"
-    if count >= reader.MOST_LEARNED:
+    were = f"{count_of(total, 'memory')} {'was' if total == 1 else 'were'}"
+    if total >= reader.MOST_LEARNED:  # those of a graph are not counted to the end
         were = f"at least {reader.MOST_LEARNED:,} memories were"
-    return (
-        f"{were} true at that moment but became known only later: "
-        "ask with known_at `now` (--known-at now) for what is known today"
-    )
+    later = "true at that moment but became known only later"
+    return [f"{were} {later}: ask with known_at `now` (--known-at now) for what is known today"] if total else []
 
 
 async def open_target(
@@ -111,20 +106,13 @@ async def open_target(
     if not scope.is_present or scope.valid.start < now:
         return GraphTarget(key, graph, past=True)
     try:
-        situation = await reader.read_situation(graph) if stamp is None else _situation(stamp)
+        if stamp is None:
+            situation = await reader.read_situation(graph)
+        else:
+            state = GraphState(stamp.clock, stamp.shifts, stamp.created_at, stamp.generation)
+            situation = reader.Situation(stamp.pending_until, stamp.feedback_at, state, stamp.changes_until)
     except (StoreTimeout, Fault):
         return GraphTarget(key, graph, past=True)
     past = now < situation.pending_until
     kept = graph.kept(situation.state)
     return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until)
-
-
-def _situation(stamp: Stamp) -> reader.Situation:
-    state = GraphState(stamp.clock, stamp.shifts, stamp.created_at, stamp.generation)
-    return reader.Situation(stamp.pending_until, stamp.feedback_at, state, stamp.changes_until)
-
-
-async def _find_existing(graphs: Mapping[GraphKey, Graph], deps: Deps) -> dict[GraphKey, Stamp]:
-    """The stamps of those of the graphs that exist, each opened, as they were read just now."""
-    stamps = await deps.graphs.open_existing([graph.name for graph in graphs.values()])
-    return {key: stamps[graph.name] for key, graph in graphs.items() if graph.name in stamps}

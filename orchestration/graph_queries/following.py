@@ -84,14 +84,15 @@ async def _rows(
     shown = memories
     if is_shown is not None:
         shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
-    return [
-        [
-            *_start_rows(search, own, memories),
-            *_step_rows(1, taken.first, shown, links),
-            *_step_rows(2, taken.second, shown, links),
-        ]
-        for search, own, taken in zip(searches, names, steps, strict=True)
-    ]
+    found: list[list[Row]] = []
+    for search, own, taken in zip(searches, names, steps, strict=True):
+        each_start = zip(search.rows, own, strict=True)
+        starts = (
+            FoundRow((0, row[SCORE], None, None), None, memories[n]) for row, n in each_start if n in memories
+        )
+        after = (*_step_rows(1, taken.first, shown, links), *_step_rows(2, taken.second, shown, links))
+        found.append([*starts, *after])
+    return found
 
 
 async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[list[Row]]:
@@ -104,7 +105,10 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
     ids = [name for search in searches for name in search.ids("expanded")]
     if ids:
         await neighbours.read(ids, values["first_hop"])
-    steps = [Steps(_steps_beside(search, neighbours)) for search in searches]
+    steps = []
+    for search in searches:
+        near = (neighbours.holding(name) for name in dict.fromkeys(search.ids("expanded")))
+        steps.append(Steps([link for links in near for link in links[: search.values["first_hop"]]]))
 
     def is_shown(memory: Record) -> bool:
         row, states = memory.row, values["beside_states"]
@@ -115,20 +119,6 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
         )
 
     return await _rows(target, searches, steps, read=neighbours.rows, is_shown=is_shown)
-
-
-def _steps_beside(search: Found, neighbours: Neighbours) -> list[NearLink]:
-    most, ids = search.values["first_hop"], dict.fromkeys(search.ids("expanded"))
-    return [near for name in ids for near in neighbours.holding(name)[:most]]
-
-
-def _start_rows(
-    search: Found, names: Sequence[RecordName], memories: Mapping[RecordName, Record]
-) -> Iterator[FoundRow]:
-    for row, name in zip(search.rows, names, strict=True):
-        memory = memories.get(name)
-        if memory is not None:
-            yield FoundRow((0, row[SCORE], None, None), None, memory)
 
 
 def _step_rows(

@@ -17,7 +17,6 @@ from orchestration.question.time_expressions import NamedPeriod
 from schemas.memory import GraphKey
 from schemas.mind.state import CitizenState
 from schemas.temporal import Scope
-from substrate.connection.pool import Row
 from substrate.graphs.graph import Query, Search
 from substrate.store import passages, search, waking
 from substrate.store.search import HOP, ID, SCORE, VERSION
@@ -79,7 +78,10 @@ def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[Hit, ...]]:
     for result in results:
         search_name = _stem(result.request.query)
         if search_name in _GIVEN and not result.request.kind.startswith("event"):
-            found[result.request.name] = _hits(result.rows, scored=search_name in _SCORED)
+            rows, scored = [row for row in result.rows if row[HOP] == 0], search_name in _SCORED
+            found[result.request.name] = tuple(
+                [Hit(row[ID], row[VERSION], float(row[SCORE]) if scored else None) for row in rows]
+            )
     return found
 
 
@@ -90,13 +92,6 @@ def take_words(lexicons: Mapping[GraphKey, Lexicon]) -> dict[GraphKey, WordsThen
         named = tuple(entity.id for entity in each.entities)
         taken[str(key)] = WordsThen(each.memories, each.frequencies or {}, named)
     return taken
-
-
-def _hits(rows: Iterable[Row], *, scored: bool) -> tuple[Hit, ...]:
-    found = [row for row in rows if row[HOP] == 0]
-    if scored:
-        return tuple([Hit(row[ID], row[VERSION], float(row[SCORE])) for row in found])
-    return tuple([Hit(row[ID], row[VERSION]) for row in found])
 
 
 def _stem(query: Query) -> str:

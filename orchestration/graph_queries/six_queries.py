@@ -19,7 +19,7 @@ from orchestration.question.requests import Request
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import GraphKey
-from schemas.temporal import Period, Scope
+from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget, Query, Search
 from substrate.likeness.port import Role
 from substrate.store import passages, search
@@ -244,17 +244,14 @@ def build_period_query(
     """What began in the periods that the question names: of each graph the nearest to it; without an embedding
     the earliest."""
     texts = search.THEN if target.past else search.NOW
-    periods = [_with_aftermath(each.period) for each in reach.periods]
+    periods = []
+    for each in (named.period for named in reach.periods):  # people tell of a few days in the days after them too
+        is_short = each.end - each.start <= SHORT
+        periods.append([each.start, each.end + AFTERMATH if is_short else each.end])
     values = {**values, "periods": periods, "limit": reach.pool}
     if not embedding:
         return QueryRequest("period", target, texts.begun, values)
     return QueryRequest("period", target, texts.begun_near, {**values, "embedding": list(embedding)})
-
-
-def _with_aftermath(period: Period) -> list[int]:
-    """The ends of a period; of one of a few days the days after it too, on which people tell of it."""
-    is_short = period.end - period.start <= SHORT
-    return [period.start, period.end + AFTERMATH if is_short else period.end]
 
 
 def _build_word_queries(lexicon: Lexicon) -> list[str]:

@@ -84,7 +84,7 @@ async def _read(view: View, citizen_id: str, deps: Deps, *, since: Instant | Non
     target = view.targets.get(Level.N1)
     try:
         own, fresh = await asyncio.gather(
-            _read_own(target, view.scope, deps),
+            read_stirring(target, view.scope, deps),
             asyncio.gather(*(read_fresh(each, view.scope, since or 0, citizen_id) for each in shared)),
         )
         return _Read(own, fresh, await _read_mentioned(target, view.scope, own))
@@ -92,7 +92,8 @@ async def _read(view: View, citizen_id: str, deps: Deps, *, since: Instant | Non
         return _Read(notes=("what may wake the citizen was not read in time",))
 
 
-async def _read_own(target: GraphTarget | None, scope: Scope, deps: Deps) -> list[Stirring]:
+async def read_stirring(target: GraphTarget | None, scope: Scope, deps: Deps) -> list[Stirring]:
+    """What may wake a citizen, of its own graph; nothing without one. Raises as `Graph.read`."""
     if target is None:
         return []
     return await read_own(target, scope, deps.half_lives or HALF_LIVES, others=OTHERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
-from itertools import chain
+from itertools import chain, islice
 from textwrap import shorten
 from typing import Final, NamedTuple
 
@@ -71,7 +71,10 @@ class _Weighed(NamedTuple):
 def read_readings(facts: Facts) -> Appetite:
     """The appetite of these facts, the strongest reading first."""
     due = find_due(facts.own, facts.now, facts.zone, last=_last_at(facts))
-    work = _open_work(facts)
+    weighed = [_Weighed(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
+    work = sorted(weighed, key=lambda each: (-each.amount, -each.memory.valid_at, each.memory.id))
+    open_work = [each.memory.goal or _in_short(each.memory.text) for each in work[:GOALS_SHOWN]]
+    contexts = (*islice(_goals(facts), GOALS_SHOWN), *open_work, *facts.mentioned)
     readings = (
         _tension(work), _hunger(facts), _pain(facts), _drives(facts), _due(due, facts), _context(facts),
         _revaluations(facts),
@@ -84,7 +87,7 @@ def read_readings(facts: Facts) -> Appetite:
         readings=tuple(sorted(readings, key=lambda each: -each.amount)),
         tension_source=_in_short(work[0].memory.text, SOURCE_LENGTH) if work else None,
         dominant_emotions=formulas.dominant(facts.state.emotion_vector),
-        active_contexts=tuple(_active_contexts(facts, work)),
+        active_contexts=tuple(islice(_distinct(map(_in_short, contexts)), MOST_CONTEXTS)),
         reality_pressure=pressure,
         pressure_from=origin,
         notes=facts.notes,
@@ -125,12 +128,6 @@ def _of_kind(facts: Facts, *kinds: Kind) -> list[Stirring]:
 
 def _last_at(facts: Facts) -> Instant | None:
     return None if facts.last is None else to_instant(facts.last.at)
-
-
-def _open_work(facts: Facts) -> list[_Weighed]:
-    """The open work with its pull, the strongest first."""
-    weighed = [_Weighed(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
-    return sorted(weighed, key=lambda each: (-each.amount, -each.memory.valid_at, each.memory.id))
 
 
 def _pull(memory: Stirring, facts: Facts) -> float:
@@ -271,14 +268,6 @@ def _revaluations(facts: Facts) -> Reading:
     reason = f"{count_of(len(waiting), 'memory')} {wait} to be judged anew"
     weighed = [_Weighed(each, formulas.to_judge(1)) for each in waiting]
     return _reading("revaluations", formulas.to_judge(len(waiting)), reason, weighed)
-
-
-def _active_contexts(facts: Facts, work: Sequence[_Weighed]) -> list[str]:
-    """What its work and its talk are about: goals, open work, and what its late words name; at most four."""
-    goals = list(_goals(facts))[:GOALS_SHOWN]
-    open_work = [each.memory.goal or _in_short(each.memory.text) for each in work[:GOALS_SHOWN]]
-    every = map(_in_short, (*goals, *open_work, *facts.mentioned))
-    return list(_distinct(every))[:MOST_CONTEXTS]
 
 
 def _distinct(texts: Iterable[str]) -> Iterator[str]:

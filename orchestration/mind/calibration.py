@@ -30,6 +30,8 @@ def calibrate(citizen_id: str, predictions: Sequence[Prediction]) -> Calibration
     answered = [one for one in predictions if one.result is not None]
     said = [one for one in answered if one.results]
     scores = [brier(one.results, str(one.result)) for one in said]
+    times = Counter(str(one.result) for one in said)
+    usual = 1.0 - sum((count / len(said)) ** 2 for count in times.values())  # who always tells the frequencies
     return Calibration(
         citizen_id=citizen_id,
         kept=len(predictions),
@@ -37,18 +39,10 @@ def calibrate(citizen_id: str, predictions: Sequence[Prediction]) -> Calibration
         unsaid=len(answered) - len(said),
         answered=len(said),
         brier=round(fmean(scores), 4) if scores else None,
-        usual_brier=_usual_brier(said),
+        usual_brier=round(usual, 4) if said else None,
         reliability=_reliability(said),
         over_time=_over_time(said, scores),
     )
-
-
-def _usual_brier(said: Sequence[Prediction]) -> float | None:
-    """The score of always telling the frequencies of the outcomes themselves: 1 − Σ f²."""
-    if not said:
-        return None
-    times = Counter(str(one.result) for one in said)
-    return round(1.0 - sum((count / len(said)) ** 2 for count in times.values()), 4)
 
 
 def _reliability(said: Sequence[Prediction]) -> tuple[ReliabilityBin, ...]:
@@ -56,17 +50,13 @@ def _reliability(said: Sequence[Prediction]) -> tuple[ReliabilityBin, ...]:
     for one in said:
         for result, share in one.results.items():
             bins[min(BINS - 1, int(share * BINS))].append((share, result == one.result))
-    return tuple(_bin(place, told) for place, told in sorted(bins.items()))
-
-
-def _bin(place: int, told: Sequence[tuple[float, bool]]) -> ReliabilityBin:
-    return ReliabilityBin(
-        from_share=place / BINS,
-        to_share=(place + 1) / BINS,
-        count=len(told),
-        predicted=round(fmean(share for share, _ in told), 4),
-        happened=round(fmean(came for _, came in told), 4),
-    )
+    found: list[ReliabilityBin] = []
+    for place, told in sorted(bins.items()):
+        shares, came = zip(*told, strict=True)
+        predicted, happened = round(fmean(shares), 4), round(fmean(came), 4)
+        ends = {"from_share": place / BINS, "to_share": (place + 1) / BINS}
+        found.append(ReliabilityBin(**ends, count=len(told), predicted=predicted, happened=happened))
+    return tuple(found)
 
 
 def _over_time(said: Sequence[Prediction], scores: Sequence[float]) -> tuple[CalibrationPeriod, ...]:

@@ -66,7 +66,11 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
         read_temperament(target, scope, voice),
     )
     people = rank_people(rows, selves)[:limit]
-    return DeclaredSelf(name, latest_role(statements), entity, people, values, summarise(periods))
+    role = None
+    if statements:
+        same = [one.memory_id for one in statements if one.value.lower() == statements[0].value.lower()]
+        role = Told(value=statements[0].value, memory_ids=tuple(dict.fromkeys(same)))
+    return DeclaredSelf(name, role, entity, people, values, summarise(periods))
 
 
 def _speakers(citizen_id: str, *names: str) -> tuple[str, ...]:
@@ -95,15 +99,6 @@ def latest_name(said: Sequence[_Said]) -> Told | None:
     same = [one for one in said if begun.startswith(f"{name_key(one.value)} "[: len(begun)])]
     full = max(same, key=lambda one: len(one.value), default=said[0])
     return Told(value=full.value, memory_ids=tuple(dict.fromkeys(one.memory_id for one in same)))
-
-
-def latest_role(said: Sequence[_Said]) -> Told | None:
-    """The role said last, with every memory that says the same."""
-    if not said:
-        return None
-    value = said[0].value
-    same = dict.fromkeys(one.memory_id for one in said if one.value.lower() == value.lower())
-    return Told(value=value, memory_ids=tuple(same))
 
 
 def rank_people(rows: Sequence[PersonRow], selves: set[str]) -> tuple[IdentityPerson, ...]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from schemas.memory import ConsciousnessNode, GraphKey, InvalidationReason
+from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
 from substrate.bitemporal import UNDONE
@@ -89,7 +89,14 @@ def _inferred(earlier: ConsciousnessNode, later: ConsciousnessNode) -> TemporalD
 
 def find_belief_changes(nodes: Iterable[ConsciousnessNode]) -> list[BeliefChange]:
     """Each record that another one with a different belief replaced, once for each such record."""
-    return [change for records in _by_identity(nodes) for change in _changes(records)]
+    groups: defaultdict[tuple[GraphKey, str], dict[tuple[datetime, int], ConsciousnessNode]] = defaultdict(dict)
+    for node in nodes:
+        groups[node.graph_key, node.node_id][node.created_at, node.version] = node
+    changes: list[BeliefChange] = []
+    for records in groups.values():
+        if len(records) > 1:
+            changes += _changes([records[key] for key in sorted(records)])
+    return changes
 
 
 def one_of_each(dissonances: Iterable[TemporalDissonance]) -> list[TemporalDissonance]:
@@ -152,16 +159,6 @@ def unbroken_start(start: Instant, earlier: Sequence[Period]) -> Instant:
     return start
 
 
-def _by_identity(nodes: Iterable[ConsciousnessNode]) -> Iterator[list[ConsciousnessNode]]:
-    """The records of each memory with several records, oldest first."""
-    groups: defaultdict[tuple[GraphKey, str], dict[tuple[datetime, int], ConsciousnessNode]] = defaultdict(dict)
-    for node in nodes:
-        groups[node.graph_key, node.node_id][node.created_at, node.version] = node
-    for records in groups.values():
-        if len(records) > 1:
-            yield [records[key] for key in sorted(records)]
-
-
 def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
     """The changes of belief of one memory. `records` come oldest first.
 
@@ -177,15 +174,11 @@ def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
         if closed.expired_at is None or closed.closed_reason in (QUARANTINED, UNDONE):
             continue
         for other in opened.get(closed.expired_at) or _after_gap(closed, records[index + 1 :]):
-            if _overlap(closed, other) and not _same_belief(closed, other):
+            ends = [each.invalid_at for each in (closed, other) if each.invalid_at is not None]
+            begin = max(closed.valid_at, other.valid_at)
+            if all(begin < end for end in ends) and not _same_belief(closed, other):
                 held_over = _HeldPeriod(_held_from(closed, by_end), closed.expired_at)
                 yield BeliefChange(closed, _dissonance(closed, other, held_over), other)
-
-
-def _overlap(node: ConsciousnessNode, other: ConsciousnessNode) -> bool:
-    """True when both hold over some stretch of valid time."""
-    ends = [each.invalid_at for each in (node, other) if each.invalid_at is not None]
-    return all(max(node.valid_at, other.valid_at) < end for end in ends)
 
 
 def _held_from(
@@ -236,6 +229,9 @@ def _dissonance(
     """
     renamed = closed.description.split() == successor.description.split()
     pattern, energy = successor.correction_pattern_id, successor.discovery_energy
+    # Of a record without a reason, which may come from an import (DESIGN §4): new content over the same valid time
+    # means that the old content was false; new content from a later valid time on, that the world changed.
+    by_time = "reality_changed" if successor.valid_at > closed.valid_at else "discovered_false"
     return TemporalDissonance(
         node_id=closed.node_id,
         level=closed.level,
@@ -243,7 +239,7 @@ def _dissonance(
         node_name=closed.name,
         original_belief=closed.name if renamed else closed.description,
         corrected_belief=successor.name if renamed else successor.description,
-        dissonance_type=closed.closed_reason or closed.invalidation_reason or _reason_by_time(closed, successor),
+        dissonance_type=closed.closed_reason or closed.invalidation_reason or by_time,
         correction_trigger=f"Corrected by {pattern}" if pattern else UNKNOWN_TRIGGER,
         correction_pattern_id=pattern,
         discovery_energy=DISCOVERY_ENERGY if energy is None else energy,
@@ -253,12 +249,3 @@ def _dissonance(
         corrected_at=successor.created_at,
         held_seconds=(held_over.end - held_over.start).total_seconds(),
     )
-
-
-def _reason_by_time(closed: ConsciousnessNode, successor: ConsciousnessNode) -> InvalidationReason:
-    """The reason for a record without one, which may come from an import (DESIGN §4).
-
-    New content over the same valid time means that the old content was false; new content from a later valid time
-    on means that the world changed.
-    """
-    return "reality_changed" if successor.valid_at > closed.valid_at else "discovered_false"

@@ -139,9 +139,15 @@ async def _dissonances_at(
         position = _position(change.dissonance)
         if position in changes:
             changes[position].append(change)
-    older = [change for change in chain.from_iterable(changes.values()) if _may_be_older(change, spans)]
+    older = []  # those that began with the first record that was read, or before: older records matter
+    for change in chain.from_iterable(changes.values()):
+        if to_instant(change.dissonance.belief_held_from) <= spans[change.closed.node_id].start:
+            older.append(change)
     starts = await _read_starts(older, graph)
-    return {position: _with_starts(group, starts) for position, group in changes.items()}
+    found: dict[ClosingPosition, list[TemporalDissonance]] = {}
+    for position, group in changes.items():
+        found[position] = one_of_each(_held_since(change, starts.get(_key(change))) for change in group)
+    return found
 
 
 async def _without_quarantined(
@@ -156,10 +162,6 @@ async def _without_quarantined(
     return [change for change in changes if change not in hidden]
 
 
-def _with_starts(changes: Sequence[BeliefChange], starts: _Starts) -> list[TemporalDissonance]:
-    return one_of_each(_held_since(change, starts.get(_key(change))) for change in changes)
-
-
 def _spans(closings: Sequence[Closing]) -> dict[str, Period]:
     """By memory id, the transaction time over which its records are needed, both ends included."""
     spans: dict[str, Period] = {}
@@ -168,11 +170,6 @@ def _spans(closings: Sequence[Closing]) -> dict[str, Period]:
         start, end = min(span.start, closing.known_at), max(span.end, closing.ended_at)
         spans[closing.memory_id] = Period(start, end)
     return spans
-
-
-def _may_be_older(change: BeliefChange, spans: Mapping[str, Period]) -> bool:
-    """True when the belief began with the first record that was read, or before: then older records matter."""
-    return to_instant(change.dissonance.belief_held_from) <= spans[change.closed.node_id].start
 
 
 type _Key = tuple[str, int, Instant]

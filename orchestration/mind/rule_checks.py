@@ -58,7 +58,10 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
     read = await _read(view, request.graphs, vector)
     near = await _read_near(view, request.nodes)
     today = to_datetime(scope.valid.start).weekday()
-    findings = _judge_by_words(request, rules.find_rules(read, request.citizen_id), near, today)
+    findings: list[Finding] = []
+    for rule in rules.find_rules(read, request.citizen_id):
+        judgement = judge(rule.text, request.action, NO_LIKENESS, today)
+        findings.append(Finding(rule, judgement, _resonance(rule, judgement, request, near)))
     if vector is not None:
         findings = await _judge_by_likeness(request, findings, deps, today)
     findings.sort(key=rules.order)
@@ -159,16 +162,6 @@ async def _embed(text: str, deps: Deps) -> tuple[list[float] | None, tuple[str, 
     except (Unavailable, Fault) as error:
         return None, (f"likeness of meaning was not used: {error.detail}",)
     return (vector, ()) if vector else (None, (NO_EMBEDDER,))
-
-
-def _judge_by_words(
-    request: RulesCheck, held: Sequence[HeldRule], near: Mapping[tuple[GraphKey, str], int], today: int
-) -> list[Finding]:
-    judged = [judge(rule.text, request.action, NO_LIKENESS, today) for rule in held]
-    return [
-        Finding(rule, judgement, _resonance(rule, judgement, request, near))
-        for rule, judgement in zip(held, judged, strict=True)
-    ]
 
 
 async def _judge_by_likeness(

@@ -258,8 +258,11 @@ def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: In
         return Decided("unchecked", "there is no rule to check")
     blocking = [finding for finding in findings if blocks(finding)]
     if blocking:
-        if not all(_is_stuck(finding.rule, checks, since) for finding in blocking):
-            return Decided("block", blocking[0].judgement.why)
+        stuck = [each for each in checks if each.streak >= BLOCKS_BEFORE and each.blocked_at > since]
+        often = {(each.rule_id, each.graph) for each in stuck}
+        for rule in (finding.rule for finding in blocking):
+            if often.isdisjoint((each.memory_id, each.key) for each in rule.memories):
+                return Decided("block", blocking[0].judgement.why)
         why = f"overridden: blocked {BLOCKS_BEFORE} times or more within a day; {blocking[0].judgement.why}"
         return Decided("warn", why, frozenset(finding.rule.key for finding in blocking))
     for outcome in ("broken", "doubtful"):
@@ -271,14 +274,6 @@ def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: In
         return Decided("unchecked", unread[0].judgement.why)
     spoken = any(map(speaks, findings))
     return Decided("allow", "it breaks none of the rules" if spoken else "no rule speaks of it")
-
-
-def _is_stuck(rule: HeldRule, checks: Sequence[StoredCheck], since: Instant) -> bool:
-    own = {(each.memory_id, each.key) for each in rule.memories}
-    return any(
-        (check.rule_id, check.graph) in own and check.streak >= BLOCKS_BEFORE and check.blocked_at > since
-        for check in checks
-    )
 
 
 def order(finding: Finding) -> tuple[int, int, float, str]:

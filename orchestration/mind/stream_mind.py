@@ -73,15 +73,14 @@ async def _rules(stream: ConsciousnessStream, view: View) -> tuple[StreamRule, .
     def weight(rule: HeldRule) -> tuple[bool, int]:
         return not any((one.key, one.memory_id) in shown for one in rule.memories), _GRAVITY.index(rule.severity)
 
-    return tuple(map(_stream_rule, sorted(held, key=weight)[:MOST_RULES]))
-
-
-def _stream_rule(rule: HeldRule) -> StreamRule:
-    newest = rule.memories[0]
-    return StreamRule(
-        rule=rule.text,
-        severity=rule.severity,
-        memory_id=newest.memory_id,
-        level=level_of(newest.key),
-        collective=collective_of(newest.key),
+    chosen = [(rule, rule.memories[0]) for rule in sorted(held, key=weight)[:MOST_RULES]]
+    return tuple(
+        StreamRule(
+            rule=rule.text,
+            severity=rule.severity,
+            memory_id=newest.memory_id,
+            level=level_of(newest.key),
+            collective=collective_of(newest.key),
+        )
+        for rule, newest in chosen
     )

@@ -91,8 +91,10 @@ class StreamNote:
 
     def hits(self) -> dict[Hit, Shown]:
         """All that its searches found, each with its graph."""
-        pairs = (zip(each, _as_shown(name, each), strict=True) for name, each in self.found.hits.items())
-        return dict(chain.from_iterable(pairs))
+        found: dict[Hit, Shown] = {}
+        for name, hits in self.found.hits.items():
+            found |= {hit: Shown(_graph_of(name), hit.id, hit.version) for hit in hits}
+        return found
 
     def graphs(self) -> tuple[GraphKey, ...]:
         """The graphs that were searched, as far as they had anything."""
@@ -123,11 +125,12 @@ def make_note(
 ) -> StreamNote:
     """The note of a stream that was asked for at `now`. Nothing of the text of a memory is in it."""
     tiers = stream.activation_tiers
+    made = {"intention_id", "state_id", "generated_at"} - asked.model_fields_set
     return StreamNote(
         stream_id=stream.stream_id,
         at=now,
         way="retrieve" if isinstance(asked, RetrievalIntention) else "wake",
-        request=_whole_request(asked),
+        request=asked.model_dump(mode="json", exclude={"citizen_id", *made}),
         tiers=tuple(tuple(_shown(tier)) for tier in (tiers.focus, tiers.peripheral, tiers.background)),
         found=replace(found, state=_own_state(found.state)),
         weights=weights,
@@ -135,11 +138,6 @@ def make_note(
         goal=asked.current_goal if found.state is None else _own_goal(found.state),
         degraded=tuple(part.query for part in stream.degraded if part.query != "fields"),
     )
-
-
-def _whole_request(asked: Asked) -> dict[str, Any]:
-    made = {"intention_id", "state_id", "generated_at"} - asked.model_fields_set
-    return asked.model_dump(mode="json", exclude={"citizen_id", *made})
 
 
 def _own_goal(state: CitizenState) -> str | None:
@@ -173,9 +171,9 @@ def pack(note: StreamNote) -> str:
     found = note.found
     table = _Table()
     tiers = [table.places(tier) for tier in note.tiers]
-    hits = {name: table.places(_as_rows(name, each)) for name, each in found.hits.items()}
-    scores = {}
+    hits, scores = {}, {}
     for name, each in found.hits.items():
+        hits[name] = table.places((_graph_of(name), hit.id, hit.version) for hit in each)
         if each and each[0].score is not None:
             scores[name] = [hit.score for hit in each]
     state = found.state
@@ -197,16 +195,6 @@ def pack(note: StreamNote) -> str:
     }
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=_DICTIONARY)
     return b64encode(packer.compress(orjson.dumps(fields)) + packer.flush()).decode()
-
-
-def _as_shown(query: str, hits: Sequence[Hit]) -> Iterator[Shown]:
-    graph = _graph_of(query)
-    return (Shown(graph, hit.id, hit.version) for hit in hits)
-
-
-def _as_rows(query: str, hits: Sequence[Hit]) -> list[RecordKey]:
-    graph = _graph_of(query)
-    return [(graph, memory_id, version) for memory_id, version, _ in hits]
 
 
 def _graph_of(query: str) -> GraphKey:

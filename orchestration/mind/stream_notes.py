@@ -5,7 +5,6 @@ Notes wait in this process and are stored together, in one statement a graph. Th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import astuple
 from functools import lru_cache
 from hashlib import blake2b
@@ -106,23 +105,19 @@ async def store_notes(deps: Deps) -> None:
 async def store_notes_of(graph: str, deps: Deps) -> None:
     """The same for one graph, and remove the notes that are too old or too many."""
     async with deps.notes.storing(graph):
-        await _store_waiting(graph, deps)
-
-
-async def _store_waiting(graph: str, deps: Deps) -> None:
-    taken = deps.notes.take(graph)
-    if not taken:
-        return
-    try:
-        # The engine would make a graph that does not exist.
-        if await read_stamp(deps.graph(graph)) is None:
+        taken = deps.notes.take(graph)
+        if not taken:
             return
-        for some in _in_parts(taken):
-            await store.keep_notes(deps.graph(graph), some)
-    except BaseException:
-        deps.notes.give_back(graph, taken)
-        raise
-    await _drop_notes(deps.graph(graph), deps, taken[-1].at)
+        try:
+            # The engine would make a graph that does not exist.
+            if await read_stamp(deps.graph(graph)) is None:
+                return
+            for first in range(0, len(taken), NOTES_A_STATEMENT):
+                await store.keep_notes(deps.graph(graph), taken[first : first + NOTES_A_STATEMENT])
+        except BaseException:
+            deps.notes.give_back(graph, taken)
+            raise
+        await _drop_notes(deps.graph(graph), deps, taken[-1].at)
 
 
 async def drop_old_notes(graph: Graph, deps: Deps, now: Instant) -> int:
@@ -131,11 +126,6 @@ async def drop_old_notes(graph: Graph, deps: Deps, now: Instant) -> int:
     It is for a citizen who asks nothing more. Raises what `Graph.write` raises.
     """
     return 0 if await read_stamp(graph) is None else await _drop_notes(graph, deps, now)
-
-
-def _in_parts(notes: list[StoredNote]) -> Iterator[list[StoredNote]]:
-    for first in range(0, len(notes), NOTES_A_STATEMENT):
-        yield notes[first : first + NOTES_A_STATEMENT]
 
 
 async def _drop_notes(graph: Graph, deps: Deps, now: Instant) -> int:

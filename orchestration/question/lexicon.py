@@ -268,17 +268,16 @@ def match_names(memories: Sequence[NamedMemory], names: Sequence[str]) -> tuple[
 
     A name may begin with the type of the memory: `person_Luca` is Luca.
     """
-    return tuple(dict.fromkeys(chain.from_iterable(_find_best(name, memories) for name in names)))
-
-
-def _find_best(name: str, memories: Sequence[NamedMemory]) -> list[Entity]:
-    fits: dict[Entity, float] = {}
-    for memory in memories:
-        bare = _bare_name(name, memory.node_type)
-        likeness = max(_likeness(bare, form) for form in _name_forms(memory))
-        if likeness >= _SAME_NAME:
-            fits[Entity(memory.id, memory.name)] = likeness
-    return [entity for entity, likeness in fits.items() if likeness == max(fits.values())]
+    best: dict[Entity, None] = {}
+    for name in names:
+        fits: dict[Entity, float] = {}
+        for memory in memories:
+            bare = _bare_name(name, memory.node_type)
+            likeness = max(_likeness(bare, form) for form in _name_forms(memory))
+            if likeness >= _SAME_NAME:
+                fits[Entity(memory.id, memory.name)] = likeness
+        best |= {entity: None for entity, likeness in fits.items() if likeness == max(fits.values())}
+    return tuple(best)
 
 
 def find_named(memories: Sequence[NamedMemory], name: str, node_type: str) -> str | None:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from dateutil.relativedelta import MO, relativedelta, weekday
 
 from orchestration.question.calendar import Span, days_on, find_spans
-from orchestration.question.languages import UNITS, QuestionLanguage, TimePhrase, languages, single_blanks
+from orchestration.question.languages import UNITS, TimePhrase, languages, single_blanks
 from schemas.temporal import Period, to_instant
 
 MOST_PHRASES: Final = 16
@@ -39,7 +39,12 @@ def read_planned_times(text: str, said: datetime, now: datetime, *, is_work: boo
     `is_work`: the text tells of something to do, so that a bare "Friday" or a date is one to come.
     """
     shown = single_blanks(text)
-    phrases = _longest([phrase for language in languages() for phrase in _to_come(shown, language)])
+    to_come: list[TimePhrase] = []
+    for language in languages():  # "since Friday" is not to come
+        since = language.relations["since"]
+        found = language.find_planned(shown)
+        to_come += (phrase for phrase in found if not since.search(shown[: phrase.start]))
+    phrases = _longest(to_come)
     said_on, now_on = _midnight(said), _midnight(now)
     planned: list[PlannedTime] = []
     for phrase in phrases[:MOST_PHRASES]:
@@ -52,12 +57,6 @@ def read_planned_times(text: str, said: datetime, now: datetime, *, is_work: boo
     if is_work:
         planned += [PlannedTime(_to_period(span, said)) for span in _iso_dates(shown) if span.end > said_on]
     return list(dict.fromkeys(planned))
-
-
-def _to_come(text: str, language: QuestionLanguage) -> Iterator[TimePhrase]:
-    """The phrases that may mean a time to come: "since Friday" does not."""
-    since = language.relations["since"]
-    return (phrase for phrase in language.find_planned(text) if not since.search(text[: phrase.start]))
 
 
 def _longest(phrases: Sequence[TimePhrase]) -> list[TimePhrase]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES, Language, language, language_of
+from orchestration.appraisal.languages import CODES, language, language_of
 from schemas.bounded_cache import cached_within
 from substrate.text import word_finder, words
 
@@ -67,17 +66,11 @@ def _read_tense(question: str) -> Tense | None:
         patterns = _patterns(code)
         if patterns.acts.search(text) or patterns.bids.match(text.lstrip()):
             return None
-        if tense := _find_tense(text, patterns):
-            return tense
+        tenses = ((patterns.former, Tense.FORMER), (patterns.past, Tense.EVENT), (patterns.now, Tense.PRESENT))
+        for pattern, tense in tenses:
+            if pattern.search(text):
+                return tense
     return Tense.PRESENT if text.rstrip().endswith(_QUESTION_MARKS) else None
-
-
-def _find_tense(text: str, patterns: _Patterns) -> Tense | None:
-    if patterns.former.search(text):
-        return Tense.FORMER
-    if patterns.past.search(text):
-        return Tense.EVENT
-    return Tense.PRESENT if patterns.now.search(text) else None
 
 
 class Voice(NamedTuple):
@@ -104,20 +97,16 @@ def read_voice(text: str) -> Voice:
     spoken, held = language_of(read), frozenset(said)
     patterns = _patterns(spoken.code)
     may_change = not patterns.changing.isdisjoint(held)
+    people, own = spoken.words["people"], spoken.words["own_subjects"] | spoken.words["own_objects"]
+    first = next((word for word in said[:FIRST_WORDS] if word in people), "")
     return Voice(
         verbs=len(set(patterns.verbs.findall(read))) if may_change else 0,
         changes=len(set(patterns.change.findall(read))) if may_change else 0,
         own=any(not spoken.words[name].isdisjoint(held) for name in _OWN),
         unreal=not spoken.words["hypothetical"].isdisjoint(held),
         unmeant=patterns.unmeant.search(read) is not None,
-        other=_other_person(said, spoken),
+        other=first if own.isdisjoint(said) else "",
     )
-
-
-def _other_person(said: Sequence[str], spoken: Language) -> str:
-    people, own = spoken.words["people"], spoken.words["own_subjects"] | spoken.words["own_objects"]
-    first = next((word for word in said[:FIRST_WORDS] if word in people), "")
-    return first if first and own.isdisjoint(said) else ""
 
 
 def has_own_words(text: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Final, Literal, NamedTuple
 
 from orchestration.question.calendar import LESS_SURELY, Span, find_spans
@@ -88,7 +88,8 @@ def read_times(text: str, now: datetime) -> Times:
     named = [each for each in _find_all(text, phrases, local) if each.spans]
     named = list(_join_ranges(text, [_relate(text, each, local, known) for each in named], known))
     named = [each for each in named if not each.bare]
-    spans = dict.fromkeys(chain.from_iterable(each.spans for each in _first_of(named)))
+    meanings = dict.fromkeys(tuple(each.spans) for each in named)
+    spans = dict.fromkeys(chain.from_iterable(islice(meanings, MAX_PHRASES)))
     periods = [_to_period(span, now.tzinfo or UTC) for span in spans]
     event = None if any(each.spans for each in named) else _find_event(text, known)
     rest = _cut(text, named)
@@ -136,16 +137,6 @@ def _find_all(text: str, phrases: Sequence[TimePhrase], now: datetime) -> list[_
         phrase = TimePhrase("date", *match.span(), {"year": year, "month": month, "day": day})
         found.append(_Found(phrase.start, phrase.end, find_spans(phrase, now)))
     return sorted(found, key=lambda each: each.start)
-
-
-def _first_of(named: Sequence[_Found]) -> list[_Found]:
-    """The first `MAX_PHRASES` that differ in what they mean."""
-    distinct: dict[tuple[Span, ...], _Found] = {}
-    for each in named:
-        distinct.setdefault(tuple(each.spans), each)
-        if len(distinct) >= MAX_PHRASES:
-            break
-    return list(distinct.values())
 
 
 def _relate(text: str, each: _Found, now: datetime, known: Sequence[QuestionLanguage]) -> _Found:
@@ -245,13 +236,10 @@ def _find_event(text: str, known: Sequence[QuestionLanguage]) -> Event | None:
         sides: tuple[Literal["before", "after"], ...] = ("before", "after")
         for side in sides:
             if language.sides[side].search(text) and (match := language.events[side].search(text)):
-                return Event(_event_text(match["event"], language), side, _away(match, language))
+                told = match["event"]
+                end = language.events["ends"].search(told) if "ends" in language.events else None
+                return Event(told[: end.start()] if end and end.start() else told, side, _away(match, language))
     return None
-
-
-def _event_text(text: str, language: QuestionLanguage) -> str:
-    end = language.events["ends"].search(text) if "ends" in language.events else None
-    return text[: end.start()] if end and end.start() else text
 
 
 def _away(match: re.Match[str], language: QuestionLanguage) -> timedelta | None:

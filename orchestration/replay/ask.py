@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from orchestration.dependencies import Deps
-from orchestration.graph_queries.recall import Hit
 from orchestration.mind.feedback import read_learned
 from orchestration.mind.stream_note import Shown, StreamNote, citizen_of, shown_by
 from orchestration.mind.stream_notes import name_weights, read_stream_note, read_stream_notes
@@ -127,7 +126,10 @@ async def ask_again(note: StreamNote, citizen_id: str, deps: Deps) -> Consciousn
     order, unless the weights are other ones. Raises as the whole retrieval.
     """
     if note.model == deps.embedder.model:
-        recall = replace(note.found, lost=await _find_lost(note, citizen_id, deps))
+        hits = note.hits()
+        standing = await _read_records(hits.values(), citizen_id, deps)
+        lost = frozenset(hit for hit, shown in hits.items() if shown not in standing)
+        recall = replace(note.found, lost=lost)
         if await _erased_since(note, citizen_id, deps) and await _weights_now(note, deps) == note.weights:
             recall = replace(recall, order=note.shown())
     else:
@@ -138,13 +140,6 @@ async def ask_again(note: StreamNote, citizen_id: str, deps: Deps) -> Consciousn
         return await retrieve_consciousness_context_from_state(state, deps, note.at, recall=recall)
     intention = RetrievalIntention.model_validate(request)
     return await retrieve_consciousness_context(intention, deps, note.at, recall=recall)
-
-
-async def _find_lost(note: StreamNote, citizen_id: str, deps: Deps) -> frozenset[Hit]:
-    """The hits of the stream that were erased since."""
-    hits = note.hits()
-    standing = await _read_records(hits.values(), citizen_id, deps)
-    return frozenset(hit for hit, shown in hits.items() if shown not in standing)
 
 
 async def _known_causes(

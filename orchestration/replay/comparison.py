@@ -72,6 +72,10 @@ def _memory(
         return ReplayedMemory(**named, fate="erased")
     place_then, place_now = places
     fate = _fate(record, place_then, place_now)
+    replaced_by, holds = None, record.newest_expired_at == END_OF_TIME and record.newest_invalid_at > moment
+    if record.expired_at != END_OF_TIME and holds:
+        version, name, description = record.newest_version, record.newest_name, record.newest_description
+        replaced_by = Replacement(version=version, name=name, description=description)
     return ReplayedMemory(
         **named,
         fate=fate,
@@ -80,7 +84,7 @@ def _memory(
         place_now=place_now,
         closed_at=open_end(record.expired_at),
         reason=record.reason if record.expired_at != END_OF_TIME else None,
-        replaced_by=_replacement(record, moment),
+        replaced_by=replaced_by,
         causes=tuple(causes) if fate in ("only_then", "only_now") else (),
     )
 
@@ -91,16 +95,6 @@ def _fate(record: RecordNow, place_then: int | None, place_now: int | None) -> F
     if place_now is None:
         return "only_then"
     return "same" if record.expired_at == END_OF_TIME else "closed"
-
-
-def _replacement(record: RecordNow, moment: Instant) -> Replacement | None:
-    """What the memory says now; nothing where it does not hold any more."""
-    holds = record.newest_expired_at == END_OF_TIME and record.newest_invalid_at > moment
-    if record.expired_at == END_OF_TIME or not holds:
-        return None
-    return Replacement(
-        version=record.newest_version, name=record.newest_name, description=record.newest_description
-    )
 
 
 def find_causes(known: Mapping[Cause, bool], difference: Difference) -> tuple[Cause, ...]:

@@ -246,7 +246,12 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
     request, sent, plurality = sending.request, sending.signal.sent, sending.request.plurality
     pool = max(MIN_CANDIDATES, 4 * request.max_results_per_level)
     feeling = emotion_vector({sent.emotion: 1.0}) if sent.emotion else None
-    embedding = sending.embedding.vector
+    embedding, now = sending.embedding.vector, sending.view.now
+    shown: dict[str, float] = {}  # the memories of the window, the factor of those of the last 24 hours below 1
+    for item in request.window:
+        if item.id is not None:
+            at = now if item.shown_at is None else to_instant(item.shown_at)
+            shown[item.id] = ranking.suppression(at, now)
     return {
         **sending.view.scope.bounds(),
         **filter_values(request.filters),
@@ -264,7 +269,7 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         "kindred": sorted(kindred(sent.emotion or "")),
         "result": sent.result or "",
         "suppress_recent": request.suppress_recent,
-        "shown": _suppressions(request, sending.view.now),
+        "shown": [[memory_id, factor] for memory_id, factor in shown.items() if factor < 1.0],
         "embedding": embedding,
         "embeddings": [] if embedding is None else [embedding],
         "felt_names": [] if feeling is None else [sent.emotion],
@@ -272,16 +277,6 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
         "all_weights": sum(sending.weights.values()),
         **{f"w_{channel}": weight for channel, weight in sending.weights.items()},
     }
-
-
-def _suppressions(request: Resonate, now: Instant) -> list[list[str | float]]:
-    """The memories of the window shown in the last 24 hours: pairs of id and factor below 1."""
-    factors = {
-        item.id: ranking.suppression(now if item.shown_at is None else to_instant(item.shown_at), now)
-        for item in request.window
-        if item.id is not None
-    }
-    return [[memory_id, factor] for memory_id, factor in factors.items() if factor < 1.0]
 
 
 def _build_query(
@@ -355,12 +350,8 @@ def _notes(
     related = any(echo.resonance.channels["relations"] for echo in chain.from_iterable(echoes.values()))
     if sending.request.relations and not sending.view.notes and not related:
         notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
-    unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
+    of_graphs = [result.request.values["groups"] for result in results]
+    unnamed = [name for name, *groups in zip(sent.nodes, *of_graphs, strict=True) if not any(groups)]
     if results and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
     return tuple(dict.fromkeys(notes))
-
-
-def _is_named(place: int, results: Sequence[QueryResult]) -> bool:
-    """True when some graph has a memory with the name or id of the signal's node at `place`."""
-    return any(result.request.values["groups"][place] for result in results)

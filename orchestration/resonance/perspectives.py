@@ -12,7 +12,6 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.ranking import dominant_emotion
 from orchestration.resonance.shape import TOO_LITTLE
-from schemas.memory import ConsciousnessNode
 from schemas.mind.perspectives import Look, Perspectives
 from schemas.temporal import Instant
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate, Weights
@@ -114,13 +113,9 @@ def share_out(ways: Sequence[Sequence[Resonance]], each: int) -> list[tuple[Reso
 def _ordered(found: Resonances | None) -> list[Resonance]:
     """What was found at all levels, the strongest first; without mere names and what has no strength."""
     everything = chain.from_iterable(found.levels.values()) if found is not None else ()
-    telling = (one for one in everything if one.total > 0.0 and _says_something(one.memory))
+    named = (one for one in everything if one.memory.description or one.memory.node_type == "Memory")
+    telling = (one for one in named if one.total > 0.0)
     return sorted(telling, key=lambda one: (-one.resonance, one.memory.node_id))
-
-
-def _says_something(memory: ConsciousnessNode) -> bool:
-    """True unless it is a name without a description: of a person, a place, a day of a chat."""
-    return bool(memory.description) or memory.node_type == "Memory"
 
 
 def _sought_emotion(request: Look, nearest: Sequence[Resonance]) -> str | None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View, open_view
-from orchestration.mind.appetite import OTHERS
+from orchestration.mind.appetite import read_stirring
 from orchestration.mind.due import find_due
 from orchestration.mind.rules_in_force import HeldRule, find_rules
 from orchestration.mind.state import felt_state
@@ -30,14 +30,13 @@ from orchestration.situation.text import tell
 from orchestration.situation.working_memory import active_rules, choose_contexts, fitting_rules
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import find_zone
-from schemas.memory import HALF_LIVES, Level
+from schemas.memory import Level
 from schemas.mind.situation import Changes, Shown, Situation, SituationRequest, Stimulus
 from schemas.mind.state import CitizenState
 from schemas.temporal import Instant, Scope, to_datetime, to_instant
 from schemas.wave_signal import Resonances, Resonate, WindowItem
 from substrate.connection.errors import GraphMissing
 from substrate.inference import tokens
-from substrate.store.appetite import Stirring, read_own
 from substrate.store.recent_changes import MOST_NEWEST, NewestMemory, read_changed, read_newest
 from substrate.store.rules import read_rules
 from substrate.store.surroundings import read_words
@@ -88,7 +87,7 @@ async def read_situation(citizen_id: str, request: SituationRequest, deps: Deps,
     state, newest, stirring = await asyncio.gather(
         felt_state(citizen_id, deps, scope, now, target=view.targets.get(Level.N1)),
         reading.attempt("newest", _read_newest(view), []),
-        reading.attempt("due", _read_stirring(view, deps), []),
+        reading.attempt("due", read_stirring(view.targets.get(Level.N1), view.scope, deps), []),
     )
     since = _since(request, state)
     messages = heard(newest, citizen_id, since, given=bool(request.stimuli))
@@ -135,13 +134,6 @@ def _focus(request: SituationRequest, state: CitizenState) -> str | None:
 async def _read_newest(view: View) -> list[NewestMemory]:
     target = view.targets.get(Level.N1)
     return [] if target is None else await read_newest(target, view.scope)
-
-
-async def _read_stirring(view: View, deps: Deps) -> list[Stirring]:
-    target = view.targets.get(Level.N1)
-    if target is None:
-        return []
-    return await read_own(target, view.scope, deps.half_lives or HALF_LIVES, others=OTHERS)
 
 
 async def _read_changes(view: View, since: Instant | None) -> Changes:

@@ -8,7 +8,7 @@ from typing import Final
 
 from orchestration.mind.rules_in_force import HeldRule
 from orchestration.resonance.ranking import Echo, diversify, dominant_emotion, split_by_emotion
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import Level
 from schemas.mind.situation import ActiveRule, Context
 from schemas.wave_signal import WORKING_MEMORY, Resonance
 from substrate.emotions import normal_emotions
@@ -70,6 +70,7 @@ def _echo(resonance: Resonance) -> Echo:
 def _context(resonance: Resonance) -> Context:
     memory = resonance.memory
     emotion = dominant_emotion(memory)
+    felt: Mapping[str, float] = normal_emotions(memory.emotion_vector or {})
     return Context(
         memory_id=memory.node_id,
         level=memory.level,
@@ -81,16 +82,9 @@ def _context(resonance: Resonance) -> Context:
         nodes=resonance.nodes,
         edges=resonance.edges,
         emotion=emotion,
-        intensity=_intensity(memory, emotion),
+        intensity=felt.get(emotion) if memory.intensity is None and emotion is not None else memory.intensity,
         result=memory.result,
         rule=memory.rule,
         abstraction=memory.abstraction,
         score=resonance.resonance,
     )
-
-
-def _intensity(memory: ConsciousnessNode, emotion: str | None) -> float | None:
-    if memory.intensity is not None or emotion is None:
-        return memory.intensity
-    felt: Mapping[str, float] = normal_emotions(memory.emotion_vector or {})
-    return felt.get(emotion)

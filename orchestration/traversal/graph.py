@@ -19,7 +19,7 @@ from orchestration.traversal.paths import (
 from orchestration.traversal.probability import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.base import to_columns
 from schemas.bounded_cache import cached_within
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source, graph_key
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
 from schemas.stream import ActivationTiers
 from schemas.stream_parts import (
     GraphEdge,
@@ -191,11 +191,8 @@ def central_themes(
     for stems in sorted(common, key=lambda stems: (-len(phrases[stems]), -len(stems), sorted(stems))):
         if not any(stems <= theme for theme in themes):
             themes.append(stems)
-    return tuple(_most_common_phrase(Counter(phrases[stems])) for stems in themes[:MAX_THEMES])
-
-
-def _most_common_phrase(phrases: Mapping[str, int]) -> str:
-    return min(phrases, key=lambda phrase: (-phrases[phrase], phrase))
+    counts = (Counter(phrases[stems]) for stems in themes[:MAX_THEMES])
+    return tuple(min(each, key=lambda phrase: (-each[phrase], phrase)) for each in counts)
 
 
 def _strong_emotions(emotions: Mapping[str, float] | None) -> list[str]:
@@ -225,28 +222,3 @@ def _theme(phrase: str) -> tuple[Stems, str]:
     plain = name_key(phrase)
     words = [word for word in plain.split() if word not in STOP_WORDS and not word.isdigit()]
     return frozenset(map(stem, words)), plain
-
-
-def to_node_link(graph: TraversalGraph) -> dict[str, Any]:
-    """The graph in NetworkX's node-link form, ready for JSON; `networkx.node_link_graph(data, edges="edges")`
-    reads it.
-
-    An id is unique only within its graph, so a node is named `N1:id`; the key of an edge is its link id. `weight`
-    of an edge is not set, because NetworkX takes it for a distance; ask for `traversal_weight` by name.
-    """
-    data = graph.model_dump(mode="json")
-    nodes = [{"id": _node_link_id(node, "node_id"), **node} for node in data.pop("nodes")]
-    edges = [
-        {
-            "source": _node_link_id(edge, "source_id"),
-            "target": _node_link_id(edge, "target_id"),
-            "key": edge["edge_id"],
-            **edge,
-        }
-        for edge in data.pop("edges")
-    ]
-    return {"directed": True, "multigraph": True, "graph": data, "nodes": nodes, "edges": edges}
-
-
-def _node_link_id(part: Mapping[str, Any], field: str) -> str:
-    return f"{graph_key(part['level'], part['collective'])}:{part[field]}"

@@ -9,14 +9,13 @@ would mostly be in other states; find_similar_state has no such limit and uses t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orchestration.assembly.options import state_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
-from orchestration.graph_queries.execution import QueryResult, run_all
+from orchestration.graph_queries.execution import run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
@@ -73,7 +72,9 @@ async def retrieve_consciousness_context_from_state(
     timer.end("open")
     then = None if recall is None else recall.state
     whole = await _whole_state(state, view, deps) if then is None else then
-    pressure = await _pressure(state, whole, view)
+    pressure = state.reality_pressure
+    if pressure is None:
+        pressure = await pressure_now(whole, view.targets.get(Level.N1), view.scope)
     state = state.model_copy(update={"reality_pressure": pressure})
     waking = _waking_state(state, whole, scope, deps.half_life_days, pressure=pressure)
     timer.end("state")
@@ -108,16 +109,17 @@ async def retrieve_consciousness_context_from_state(
         offers = await _open_offers(state, view, notes)
         # What was recalled belongs into the report where something fits; else only what failed.
         recalled = [result for result in recollection.results if recollection.parts or result.timing.failure]
-        report = _report(
-            view,
-            [*results, *recalled],
+        report = RetrievalReport(
+            retrieved_at=to_datetime(view.now),
+            timings=[result.timing for result in (*results, *recalled)],
             notes=[*_notes(state, waking, whole, view), *filtered.notes, *notes],
+            entities=[],
             patterns=patterns,
             offers=offers,
             decay=Decay(deps.half_lives, waking.moment),
+            contested=await read_contested(state, candidates, activation, view),
+            on_mind=await read_on_mind(state, activation, view),
         )
-        contested = await read_contested(state, candidates, activation, view)
-        report = replace(report, on_mind=await read_on_mind(state, activation, view), contested=contested)
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
         stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
         await let_others_run()
@@ -146,26 +148,6 @@ async def _whole_state(state: StateBasedRetrieval, view: View, deps: Deps) -> Ci
     sources = tuple(source for source in felt.sources if source.field not in given)
     writers = {name: source for name, source in felt.writers.items() if name not in given}
     return felt.model_copy(update={**given, "sources": sources, "writers": writers, "derived": bool(sources)})
-
-
-def _report(
-    view: View,
-    results: Iterable[QueryResult],
-    *,
-    notes: Sequence[str],
-    patterns: Sequence[ResolutionPattern],
-    offers: Sequence[Offer],
-    decay: Decay,
-) -> RetrievalReport:
-    return RetrievalReport(
-        decay=decay,
-        notes=notes,
-        retrieved_at=to_datetime(view.now),
-        timings=[result.timing for result in results],
-        entities=[],
-        patterns=patterns,
-        offers=offers,
-    )
 
 
 async def _open_offers(state: StateBasedRetrieval, view: View, notes: list[str]) -> list[Offer]:
@@ -205,13 +187,6 @@ def _notes(state: StateBasedRetrieval, waking: WakingState, whole: CitizenState,
     if state.query_mode is QueryMode.WHAT_I_WAS_DOING and state.temporal_scope == "all_time":
         notes.append("find_what_i_was_doing always looks back 30 days; temporal_scope was ignored")
     return notes
-
-
-async def _pressure(state: StateBasedRetrieval, whole: CitizenState, view: View) -> float:
-    """The reality pressure: that of the request, else the kept one, else from what is due, else .5."""
-    if state.reality_pressure is not None:
-        return state.reality_pressure
-    return await pressure_now(whole, view.targets.get(Level.N1), view.scope)
 
 
 def _waking_state(

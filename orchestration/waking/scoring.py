@@ -265,14 +265,10 @@ def _collect(collected: CollectedAnswers, result: QueryResult, waking: WakingSta
         answer = measure(row, when_blocked, waking, by_emotion=by_emotion)
         if is_answer(row, answer, waking, by_emotion=by_emotion):
             accepted.append(row.with_score(1.0 - answer.emotional if by_emotion else 0.0))
-            _keep_answer(collected.answers, row.key, answer)
+            known = collected.answers.get(row.key, answer)
+            collected.answers[row.key] = Answer(answer.emotional, max(answer.meaning, known.meaning))
     columns = [row.columns for row in keep_linked(rows, accepted)]
     collected.candidates.add(level, columns, likeness=by_emotion)
-
-
-def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
-    known = answers.get(key)
-    answers[key] = answer if known is None else Answer(answer.emotional, max(answer.meaning, known.meaning))
 
 
 def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:

@@ -254,7 +254,14 @@ def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told])
 
     So a long talk does not hide what else the citizen was doing.
     """
-    numbers = _session_numbers([told[key].memory for key in parts])
+    numbers: dict[Key, int] = {}
+    number, before = 0, None
+    memories = [told[key].memory for key in parts]
+    for memory in sorted(memories, key=lambda memory: (memory.get("valid_at"), memory.key)):
+        # another session begins after a pause
+        number += before is not None and memory.get("valid_at") - before > SESSION_GAP
+        before = memory.get("valid_at")
+        numbers[memory.key] = number
     seen: Counter[int] = Counter()
     thinned: dict[Key, Mapping[str, float]] = {}
     for key in sorted(parts, key=lambda key: (-sum(parts[key].values()), key)):
@@ -262,17 +269,6 @@ def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told])
         share = 1.0 if seen[numbers[key]] <= OF_ONE_SESSION else CROWDED_SHARE
         thinned[key] = {name: share * part for name, part in parts[key].items()}
     return thinned
-
-
-def _session_numbers(memories: Iterable[Candidate]) -> dict[Key, int]:
-    """The session of each memory: another begins after a pause of `SESSION_GAP`."""
-    numbers: dict[Key, int] = {}
-    number, before = 0, None
-    for memory in sorted(memories, key=lambda memory: (memory.get("valid_at"), memory.key)):
-        number += before is not None and memory.get("valid_at") - before > SESSION_GAP
-        before = memory.get("valid_at")
-        numbers[memory.key] = number
-    return numbers
 
 
 # --- what was told before what

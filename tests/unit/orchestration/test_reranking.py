@@ -14,7 +14,6 @@ from orchestration.reranking import (
     build_messages,
     order_by_mmr,
     order_by_rrf,
-    read_positions,
     reorder,
 )
 from substrate.text import stems
@@ -51,7 +50,6 @@ def test_a_model_sees_the_texts_as_data_under_their_numbers() -> None:
     document = orjson.loads(text)
     assert role == "user"
     assert [len(one["text"]) for one in document["memories"]] == [MAX_TEXT, 20]
-    assert read_positions(ModelOrder(order=[2, 1])) == [1, 0]
 
 
 @pytest.mark.parametrize("answer", ['{"order": ["2"]}', '{"order": [1], "why": "x"}', "[1]"])

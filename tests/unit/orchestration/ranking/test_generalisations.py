@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.ranking.activation import Activation
+from orchestration.ranking.activation import Activation, with_preference
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.generalisations import with_preference
 from schemas.intention import Prefer
 from tests.builders import N1, stored_link, stored_row
 

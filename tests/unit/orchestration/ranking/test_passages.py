@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidates, ShownPassage
-from orchestration.ranking.passages import show_best_passages
+from orchestration.ranking.relevance import show_best_passages
 from schemas.memory import GraphKey, Level
 from substrate.store.passages import FoundPassage
 from tests.builders import a_memory, key

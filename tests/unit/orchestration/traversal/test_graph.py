@@ -1,12 +1,10 @@
-"""The traversal graph (003, component 4): nodes, weighed edges, hubs, themes, density, NetworkX."""
+"""The traversal graph (003, component 4): nodes, weighed edges, hubs, themes, density."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
-import networkx  # type: ignore[import-untyped]
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,10 +17,9 @@ from orchestration.traversal.graph import (
     density,
     graph_edges,
     hub_nodes,
-    to_node_link,
 )
 from orchestration.traversal.probability import NO_STATE, State, probability
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import ActivationTiers
 from schemas.stream_parts import TraversalGraph
 from tests.builders import NOW, a_node, a_relationship, an_edge, stored_link, stored_row
@@ -265,44 +262,3 @@ def test_every_score_of_a_graph_lies_in_its_range(
     assert len(graph.central_themes) <= 5
     starts = {node.node_id for node in nodes[:focus]}
     assert {path.path_nodes[0] for path in graph.suggested_paths} <= starts
-
-
-# --- NetworkX --------------------------------------------------------------------------------------------
-
-
-def test_node_link_form_is_json_that_networkx_reads() -> None:
-    graph = a_graph()
-    data = orjson.loads(orjson.dumps(to_node_link(graph)))
-    assert (data["directed"], data["multigraph"]) == (True, True)
-    read = networkx.node_link_graph(data, edges="edges")
-    assert isinstance(read, networkx.MultiDiGraph)
-    assert sorted(read) == ["N1:a", "N1:b", "N1:c", "N1:d", "N1:e", "N2:a"]
-    assert read.number_of_edges("N1:b", "N1:d") == 2
-    assert read.edges["N1:a", "N1:b", "1"]["relation_type"] == "RESOLVED_BY"
-    assert read.nodes["N1:a"]["activation_score"] == 0.9
-    assert read.graph["hub_nodes"] == list(graph.hub_nodes)
-    assert read.graph["suggested_paths"][0]["path_nodes"] == list(graph.suggested_paths[0].path_nodes)
-
-
-def read_by_networkx(graph: TraversalGraph) -> Any:
-    return networkx.node_link_graph(to_node_link(graph), edges="edges")
-
-
-def test_the_networkx_graph_is_that_graph() -> None:
-    graph = a_graph()
-    read = read_by_networkx(graph)
-    assert (read.number_of_nodes(), read.number_of_edges()) == (graph.node_count, graph.edge_count)
-    assert networkx.density(read) == pytest.approx(graph.graph_density)
-    written, given = networkx.node_link_data(read, edges="edges"), to_node_link(graph)
-    for data in (written, given):
-        data["edges"].sort(key=lambda one: one["key"])
-    assert written == given
-
-
-def test_an_empty_graph_is_read_too() -> None:
-    assert len(read_by_networkx(TraversalGraph())) == 0
-
-
-def test_levels_keep_their_nodes_apart() -> None:
-    nodes = [a_node(node_id="a", level=level) for level in Level]
-    assert sorted(read_by_networkx(build_graph(nodes, ActivationTiers(), []))) == ["N1:a", "N2:a", "N3:a"]
