@@ -276,6 +276,14 @@ def metadata_report(
     )
 
 
+def assess_metadata_quality(results: Sequence[ValidationResult]) -> Grade:
+    """The grade of many validations (003, component 6); poor for none."""
+    if not results:
+        return "poor"
+    average = math.fsum(result.metadata_completeness for result in results) / len(results)
+    return grade(average, sum(not result.valid for result in results) / len(results))
+
+
 def grade(average_completeness: float, error_rate: float) -> Grade:
     """The grade of a mean completeness and a share of records with errors, both in [0, 1] (003, component 6).
 

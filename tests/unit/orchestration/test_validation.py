@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from orchestration.ranking.consciousness_score import completeness as ranked_completeness
 from orchestration.validation import (
+    assess_metadata_quality,
     completeness,
     given_of_link,
     given_of_memory,
@@ -22,7 +23,7 @@ from orchestration.validation import (
     validate_node,
 )
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED, MetadataValidationReport
+from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED, MetadataValidationReport, ValidationResult
 from tests.builders import a_memory, a_node, a_relationship
 
 REQUIRED_FIELDS: dict[str, Any] = {
@@ -165,6 +166,10 @@ WHOLE_LINK: dict[str, Any] = {
 }
 
 
+def result(completeness: float, *, valid: bool = True) -> ValidationResult:
+    return ValidationResult(valid=valid, metadata_completeness=completeness)
+
+
 # --- one memory ------------------------------------------------------------------------------------------
 
 
@@ -257,6 +262,7 @@ def test_fields_that_a_memory_cannot_have_do_not_count_against_it() -> None:
 def test_an_empty_stream_has_zeros_and_the_grade_of_zero_completeness() -> None:
     assert metadata_report([], []) == MetadataValidationReport()
     assert metadata_report([], []).quality_grade == "poor"
+    assert assess_metadata_quality([]) == "poor"
 
 
 def test_links_of_another_level_or_to_memories_that_are_not_shown_are_nobodys() -> None:
@@ -330,6 +336,20 @@ def test_the_links_that_somebody_gave_grade_a_memory_of_which_nothing_was_given(
 )
 def test_the_thresholds_of_the_grades(complete: float, errors: float, expected: str) -> None:
     assert grade(complete, errors) == expected
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        ([result(1.0)] * 3, "excellent"),
+        ([result(1.0)] * 19 + [result(0.9, valid=False)], "good"),
+        ([result(0.8)] * 4 + [result(0.8, valid=False)], "acceptable"),
+        ([result(0.8)] * 3 + [result(0.8, valid=False)], "poor"),
+        ([result(0.5)], "poor"),
+    ],
+)
+def test_the_grade_of_validations(results: list[ValidationResult], expected: str) -> None:
+    assert assess_metadata_quality(results) == expected
 
 
 # --- laws ------------------------------------------------------------------------------------------------
