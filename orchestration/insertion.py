@@ -26,7 +26,7 @@ from orchestration.writing import (
     restatements,
     thread_closing,
 )
-from orchestration.writing.appraisals import LEFT_OUT, appraise_commands
+from orchestration.writing.appraisals import LEFT_OUT, appraise_commands, beside_loop
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
 from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, WriteReceipt
@@ -276,7 +276,9 @@ async def _recognise(
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     commands = [timed.command for timed in run]
     appraised = await appraise_commands(commands, to.deps)
-    rows = list(map(appraised_rows.fill_row, _new_rows(run), commands, appraised.appraisals))
+    rows = await beside_loop(
+        commands, lambda: list(map(appraised_rows.fill_row, _new_rows(run), commands, appraised.appraisals))
+    )
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
     stored = zip(run, rows, appraised.appraisals, outcomes, strict=True)

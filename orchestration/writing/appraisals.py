@@ -7,7 +7,7 @@ and for all other texts, the words are read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -41,6 +41,12 @@ class Appraised(NamedTuple):
     notes: Mapping[int, str]
 
 
+async def beside_loop[Made](commands: Sequence[Command], work: Callable[[], Made]) -> Made:
+    """The result of `work`; it is done in a thread where the texts are `LONG`."""
+    letters = sum(len(getattr(command, "description", None) or "") for command in commands)
+    return await asyncio.to_thread(work) if letters > LONG else work()
+
+
 async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraised:
     """What the text of each command says; nothing with `off`, and for a command without a text of its own."""
     if deps.appraisal == "off":
@@ -49,11 +55,9 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
     citizen_id = answers[0].citizen_id if answers else None
     given = () if citizen_id is None else await read_given(citizen_id, deps)
 
-    def read_words() -> list[Appraisal]:
-        return [appraised_rows.appraise_command(command, given) for command in commands]
-
-    letters = sum(len(getattr(command, "description", None) or "") for command in commands)
-    by_words = await asyncio.to_thread(read_words) if letters > LONG else read_words()
+    by_words = await beside_loop(
+        commands, lambda: [appraised_rows.appraise_command(command, given) for command in commands]
+    )
     texts = {} if deps.appraisal == "words" else _ingested_texts(commands)
     if not texts:
         return Appraised(by_words, {})

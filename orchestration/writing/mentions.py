@@ -161,7 +161,8 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = 
         looked_up = await _off_loop(texts, _spoken_words, texts)
         known = {memory.id: memory for memory in await naming.find_named(graph, looked_up, KINDS)}
         if len(texts) < _MANY:
-            uses = await _earlier_uses(named_texts, known, graph)
+            weak = await _off_loop(texts, _weak_names, named_texts)
+            uses = await _earlier_uses(weak, [text.memory_id for text in named_texts], known, graph)
     entries = [
         Named(memory.id, memory.name, memory.node_type, memory.aliases, is_guess=memory.made)
         for memory in known.values()
@@ -191,25 +192,27 @@ def _spoken_words(texts: Sequence[Writing]) -> list[str]:
     return sorted(word for word in (spoken | bare) - STOP_WORDS if len(word) > 1 and word.strip("_"))
 
 
+def _weak_names(texts: Sequence[NamedText]) -> dict[str, str]:
+    """The names that the texts have by their capital alone, by key."""
+    found = chain.from_iterable(read_names(text.text) for text in texts)
+    return {name_key(mention.name): mention.name for mention in found if mention.weak}
+
+
 async def _earlier_uses(
-    texts: Sequence[NamedText], known: dict[str, naming.NamedRecord], graph: Graph
+    weak: Mapping[str, str], texts: list[str], known: dict[str, naming.NamedRecord], graph: Graph
 ) -> list[naming.NameUse]:
-    """Earlier texts of the graph that use a name that these few texts have, by its capital alone.
+    """Earlier texts of the graph, but these, that use a name that is weak.
 
     Known names that begin with such a name are added to `known`: "Dex" may be Dexter.
     """
     taken = {name_key(name) for memory in known.values() for name in (memory.name, *memory.aliases)}
-    found = chain.from_iterable(read_names(text.text) for text in texts)
-    weak = {name_key(mention.name): mention.name for mention in found if mention.weak}
     unknown = [(key, name) for key, name in weak.items() if key.isalnum() and key not in taken | STOP_WORDS]
     unknown = unknown[:_MOST_UNKNOWN]
     if not unknown:
         return []
     beginnings = [f"{key}*" for key, _ in unknown if len(key) >= FEWEST_LETTERS]
     known.update({memory.id: memory for memory in await naming.find_named(graph, beginnings, KINDS)})
-    but = naming.UncountedUses(
-        [text.memory_id for text in texts], sorted(_NEVER_READ), sorted(_NOT_HUMAN), sorted(_OWN_SOURCES)
-    )
+    but = naming.UncountedUses(texts, sorted(_NEVER_READ), sorted(_NOT_HUMAN), sorted(_OWN_SOURCES))
     return await naming.find_uses(graph, unknown, but)
 
 

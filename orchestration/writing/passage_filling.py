@@ -6,6 +6,7 @@ once, by its beginning and its words. When this ends early, the same command sen
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import batched
 from typing import Any
@@ -26,7 +27,7 @@ async def fill(graph: Graph, texts: Iterable[LongText], embedder: Embedder) -> i
     for long_text in texts:
         memory_id, digest, text = long_text
         stored = await passages.stored_starts(graph, memory_id, digest)
-        missing = [span for span in cut(text) if span.start not in stored]
+        missing = [span for span in await asyncio.to_thread(cut, text) if span.start not in stored]
         for part in batched(missing, passages.PASSAGES_AT_ONCE):
             rows = await _rows(long_text, part, embedder)
             written = await passages.add_passages(graph, memory_id, digest, rows)
@@ -40,9 +41,13 @@ async def _rows(long_text: LongText, spans: Sequence[Span], embedder: Embedder) 
     parts = [long_text.text[span.start : span.end] for span in spans]
     distinct = list(dict.fromkeys(parts))  # a log or a table repeats itself
     embedded = dict(zip(distinct, await embedder.embed_texts(distinct), strict=True))
-    rows = []
-    for span, part in zip(spans, parts, strict=True):
-        handle = passage_handle(long_text.memory_id, long_text.digest, span.start)
-        own = {"handle": handle, "text": part, "search_text": search_text(part)}
-        rows.append({**span._asdict(), **own, "embedding": set_apart(embedded[part], handle) or None})
-    return rows
+
+    def make_rows() -> list[dict[str, Any]]:
+        rows = []
+        for span, part in zip(spans, parts, strict=True):
+            handle = passage_handle(long_text.memory_id, long_text.digest, span.start)
+            own = {"handle": handle, "text": part, "search_text": search_text(part)}
+            rows.append({**span._asdict(), **own, "embedding": set_apart(embedded[part], handle) or None})
+        return rows
+
+    return await asyncio.to_thread(make_rows)
