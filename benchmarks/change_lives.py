@@ -26,9 +26,9 @@ from benchmarks.currency import message_id
 from benchmarks.life import DIRECTORY as LIVES
 from benchmarks.life import Life, Message, load_lives
 from benchmarks.waking import wire
+from orchestration.features.identity.learning import learning_moments
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
-from orchestration.mind.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.stream import ConsciousnessStream

@@ -32,9 +32,9 @@ from benchmarks.recall import answer, store
 from benchmarks.scoring import Report, recall_at, score, table
 from orchestration.assembly.compact import tell
 from orchestration.dependencies import Deps
+from orchestration.features.consolidation.job import ConsolidationJob
 from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.consolidation import ConsolidationJob
 from schemas.intention import Prefer, RetrievalIntention
 from schemas.memory import GENERALISATION, Level
 from schemas.settings import Settings, StoreSettings

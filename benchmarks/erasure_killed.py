@@ -31,26 +31,26 @@ import orjson
 
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.feedback_intake import tell
+from orchestration.features.feedback.flow import tell
+from orchestration.features.imagination.flow import imagine
+from orchestration.features.imagination.values import Imagine
+from orchestration.features.mirror.folder import Folder
+from orchestration.features.sharing.copy_erasure import erase
+from orchestration.features.sharing.flow import share
+from orchestration.features.sharing.values import Share, Shared
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.insertion import apply
 from orchestration.mind.state import change_state
-from orchestration.resonance.imagining import imagine
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.transfer.mirror_folder import Folder
-from orchestration.writing.copy_erasure import erase
 from orchestration.writing.erasure import erase_memories
-from orchestration.writing.sharing import share
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, Remember, Writer
 from schemas.errors import NotFound, SubstrateError
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.mind.feedback import Feedback
-from schemas.mind.imagination import Imagine
-from schemas.mind.sharing import Share, Shared
 from schemas.mind.state import StateChange
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.pool import Connection

@@ -32,8 +32,7 @@ import orjson
 from api.runtime.runtime import now, open_runtime
 from benchmarks.datasets import Conversation, load_beam, load_locomo
 from benchmarks.recall import store
-from orchestration.ranking.activation import Activation, activate
-from orchestration.ranking.feedback import (
+from orchestration.features.feedback.channel import (
     NOTHING_LEARNED,
     SHOWN,
     Learned,
@@ -42,6 +41,7 @@ from orchestration.ranking.feedback import (
     learn,
     question_words,
 )
+from orchestration.ranking.activation import Activation, activate
 from orchestration.retrieval import RankedCandidates, rank_candidates
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings

@@ -10,7 +10,7 @@ is the expected Brier score under the true rates of that day: what an endless nu
 
 `imagined` are the shares told (where it is too few to say, what is usual); `base` always tells how often each
 result came in the history; `base of the action` knows the kinds of actions, which no store does, but not the
-feelings and the drift; `oracle` tells the true rates. The constants of `orchestration/mind/imagination.py` were
+feelings and the drift; `oracle` tells the true rates. The constants of the feature's `formulas.py` were
 chosen on the seeds `tuning`; `held_back` took no part in that.
 
 With `--told` the same years are told as chats of two people: one tells what it did and felt, the other answers in
@@ -43,12 +43,12 @@ from api.client.async_client import AsyncSubstrate
 from benchmarks.datasets import load_locomo
 from benchmarks.energy import store
 from orchestration.appraisal.feelings import read_reply
-from orchestration.mind import imagination
-from orchestration.mind.calibration import brier
-from orchestration.resonance.imagining import THINGS
+from orchestration.features.imagination import formulas as imagination
+from orchestration.features.imagination.calibration import brier
+from orchestration.features.imagination.flow import THINGS
+from orchestration.features.imagination.values import Imagination
 from orchestration.writing.appraised_rows import replied_to
 from schemas.memory import ConsciousnessNode
-from schemas.mind.imagination import Imagination
 
 SEEDS: Final[Mapping[str, Sequence[int]]] = {"tuning": range(4), "held_back": range(100, 106)}
 RESULTS: Final = ("positive", "negative", "complex")

@@ -27,10 +27,10 @@ from benchmarks.latency import process_mb
 from benchmarks.serving import engine_pid
 from benchmarks.synthetic import World, build_links
 from benchmarks.upkeep import cpu_seconds
+from orchestration.features.mirror.layout import MirrorOf
+from orchestration.features.mirror.reader import apply_edits, read_edits
+from orchestration.features.mirror.writer import is_in_step, stream_tar, take_snapshot, update_mirror, write_mirror
 from orchestration.insertion import apply
-from orchestration.transfer.mirror_layout import MirrorOf
-from orchestration.transfer.mirror_reader import apply_edits, read_edits
-from orchestration.transfer.mirror_writer import is_in_step, stream_tar, take_snapshot, update_mirror, write_mirror
 from schemas.commands import Correct, Remember
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings

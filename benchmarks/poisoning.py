@@ -28,13 +28,13 @@ from benchmarks.chat import Chat, load_chats
 from benchmarks.datasets import Conversation, Question, Turn, load_locomo
 from benchmarks.recall import answer, store
 from orchestration import insertion
-from orchestration.upkeep.quarantine import quarantine, release
+from orchestration.features.withholding.quarantine import quarantine, release
+from orchestration.features.withholding.quarantine_values import QuarantineChange, QuarantineRequest
 from schemas.commands import Command, Remember, Supersede
 from schemas.intention import RetrievalIntention
 from schemas.memory import Source
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import TemporalMode
-from schemas.upkeep.quarantine import QuarantineChange, QuarantineRequest
 
 FALSE_MEMORIES: Final = 200
 REPLACED: Final = 5

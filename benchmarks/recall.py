@@ -63,9 +63,10 @@ from benchmarks.scoring import (
 from orchestration.assembly.budget import COMPACT_TOKENS, Budget
 from orchestration.assembly.compact import tell
 from orchestration.assembly.excerpt import stems_of
-from orchestration.association.ask import associate
-from orchestration.association.scoring import rank
 from orchestration.dependencies import FAR, Deps
+from orchestration.features.association.flow import associate
+from orchestration.features.association.scoring import rank
+from orchestration.features.association.values import TagWalk
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
@@ -73,7 +74,6 @@ from orchestration.ranking import consciousness_score
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.retrieval import RankedCandidates, rank_candidates, retrieve_consciousness_context
-from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode
 from schemas.settings import Settings, StoreSettings

@@ -21,10 +21,10 @@ from typing import Any, Final
 
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration import insertion
-from orchestration.mind.rule_checks import check_rules
+from orchestration.features.rules.flow import check_rules
+from orchestration.features.rules.values import RulesCheck, RulesVerdict
 from schemas.commands import Remember
 from schemas.memory import Source
-from schemas.mind.rules import RulesCheck, RulesVerdict
 from schemas.settings import Settings
 from schemas.temporal import to_instant
 

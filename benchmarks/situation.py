@@ -44,14 +44,14 @@ from benchmarks.life import load_lives
 from benchmarks.recall import store as store_conversation
 from benchmarks.serving import Served
 from benchmarks.waking import message_id, wire
+from orchestration.features.situation.flow import read_situation
+from orchestration.features.situation.values import SituationRequest
 from orchestration.insertion import apply
 from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
-from orchestration.situation.ask import read_situation
 from schemas.commands import Remember
 from schemas.intention import ALL_LEVELS, Levels, RetrievalIntention
 from schemas.memory import Level
-from schemas.mind.situation import SituationRequest
 from schemas.wave_signal import WORKING_MEMORY, Resonate
 
 DEFAULT: Final = ("ada", "student")

@@ -23,8 +23,8 @@ from benchmarks.datasets import Conversation, Question, Turn, add_sets, load_set
 from benchmarks.life import Life, load_lives
 from benchmarks.recall import store, tag_walker
 from benchmarks.scoring import Report, interval_table, intervals, score, table
+from orchestration.features.tagging.job import TagsJob
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.tags import TagsJob
 from schemas.memory import Level
 
 WITHOUT: Final = "without made tags"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from benchmarks.life import Life, Person, Waking
 from benchmarks.scoring import recall_at
-from schemas.mind.identity import Identity
+from orchestration.features.identity.values import Identity
 from substrate.text import name_key
 
 CUTOFF: Final = 10

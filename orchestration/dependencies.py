@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
+from orchestration.features.feedback.channel import Learned
+from orchestration.features.replay.buffer import NoteBuffer
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
-from orchestration.ranking.feedback import Learned
 from schemas.bounded_cache import BoundedCache
 from schemas.collectives import owner_of
 from schemas.errors import NotFound
@@ -25,7 +26,6 @@ from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings.embedder import Embedder
 from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
-from substrate.store.note_buffer import NoteBuffer
 
 type AfterErasure = Callable[[Deps, str | None, Path], Awaitable[None]]
 """Called with the graph from which something was erased, None for one that is gone, and a directory of mirrors."""

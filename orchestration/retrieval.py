@@ -11,6 +11,8 @@ from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
+from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned
+from orchestration.features.feedback.kept import learned_factors, read_learned
 from orchestration.graph_queries.events import with_event_periods
 from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
@@ -28,7 +30,6 @@ from orchestration.kept_streams import (
     still_in,
 )
 from orchestration.mind.decay import Decay
-from orchestration.mind.feedback import learned_factors, read_learned
 from orchestration.mind.stream_mind import tells_mind, with_mind
 from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
@@ -37,7 +38,6 @@ from orchestration.ranking.activation import Activation, Asker, activate, in_ord
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.consciousness_score import FOCUS, REALITY_PRESSURE
-from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.ranking.plurality import with_plurality
 from orchestration.ranking.texts import drop_message
 from orchestration.reranking import rerank

@@ -15,6 +15,9 @@ from orchestration.assembly.fitting import fit
 from orchestration.assembly.options import budget_of
 from orchestration.assembly.stream import select, shown_ids
 from orchestration.dependencies import Deps
+from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned
+from orchestration.features.replay.notes import note_stream
+from orchestration.features.sharing.queries import read_contests
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
@@ -23,11 +26,9 @@ from orchestration.metadata_enrichment import Contests
 from orchestration.mind.dissonance import HISTORICAL
 from orchestration.mind.state import with_feedback
 from orchestration.mind.stream_mind import tells_mind, with_mind
-from orchestration.mind.stream_notes import note_stream
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
 from orchestration.ranking.candidates import CandidateLink, Candidates, Key, memory_column
-from orchestration.ranking.feedback import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
@@ -40,7 +41,6 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
 from substrate.store.feelings import read_links_on_mind
 from substrate.store.records import RECORDS_OF, VersionRow, read_records
-from substrate.store.sharing import read_contests
 
 MAX_VERSIONS: Final = 50
 """Other versions of one memory that are added: those next in time to the selected ones, then the newest."""

@@ -10,10 +10,12 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import substrate
+from orchestration import features
 from substrate.cypher import schema, transaction
 from substrate.cypher.query import Query
 
@@ -48,7 +50,8 @@ BLOCK: Final = "block"
 def collect() -> list[Query]:
     """Every query of the store, sorted by name; of those built on request, an example."""
     queries = {*_built_queries()}
-    for module in pkgutil.walk_packages(substrate.__path__, "substrate."):
+    stores = pkgutil.walk_packages(substrate.__path__, "substrate.")
+    for module in chain(stores, pkgutil.walk_packages(features.__path__, "orchestration.features.")):
         if not module.name.startswith(_WITHOUT_QUERIES):
             for value in vars(import_module(module.name)).values():
                 queries.update(_queries_in(value))

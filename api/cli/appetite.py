@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, stream_text, support
-from orchestration.intending import intend
+from orchestration.features.appetite.flow import intend
 from schemas.mind.appetite import IntendRequest
 from schemas.responses import Intended
 

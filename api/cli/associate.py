@@ -10,8 +10,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.association.ask import associate as walk
-from schemas.association import Associated, Associations, TagWalk
+from orchestration.features.association.flow import associate as walk
+from orchestration.features.association.values import Associated, Associations, TagWalk
 
 OPTIONS: Final = {**options.QUESTION, "max_chars": "--max-chars"}
 SHOWN_CHARACTERS: Final = 300

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.writing.contexts import read_agent_log, write_context
+from orchestration.features.contexts.flow import read_agent_log, write_context
+from orchestration.features.contexts.values import AgentLog, AgentLogQuery, ContextReceipt, WriteContext
 from schemas.commands import Writer
-from schemas.mind.contexts import AgentLog, AgentLogQuery, ContextReceipt, WriteContext
 from schemas.paging import MOST
 
 OPTIONS: Final = {

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.feedback_intake import tell
-from orchestration.mind.feedback import list_feedback, take_back
+from orchestration.features.feedback.flow import tell
+from orchestration.features.feedback.kept import list_feedback, take_back
 from schemas.errors import InvalidRequest
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.paging import MOST, Paged

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.mind.declared_self import introduce
-from orchestration.mind.identity import read_identity, read_identity_diff
-from schemas.mind.identity import Between, Identity, IdentityDiff, WhoIs
+from orchestration.features.identity.declared_self import introduce
+from orchestration.features.identity.flow import read_identity, read_identity_diff
+from orchestration.features.identity.values import Between, Identity, IdentityDiff, WhoIs
 from schemas.mind.state import Felt
 from substrate.text import count_of
 

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.mind.predictions import read_calibration
-from orchestration.resonance.imagining import imagine as imagine_now
-from schemas.mind.imagination import Calibration, Imagination, Imagine
+from orchestration.features.imagination.flow import imagine as imagine_now
+from orchestration.features.imagination.predictions import read_calibration
+from orchestration.features.imagination.values import Calibration, Imagination, Imagine
 from substrate.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, "action": "ACTION", "nodes": "--node", "emotion": "--emotion"}

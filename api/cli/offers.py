@@ -12,8 +12,8 @@ from api.cli import options, support
 from api.cli.revise import show_consequences
 from api.cli.stream_text import format_offer
 from api.request_parsing.erasures import erase_from_store, erasure_of
-from orchestration.upkeep import offers as upkeep_offers
-from orchestration.waking.offer_rules import Whose
+from orchestration.features.offers import flow as upkeep_offers
+from orchestration.features.offers.rules import Whose
 from schemas.commands import ANY_COMMAND
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings

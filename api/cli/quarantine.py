@@ -11,13 +11,18 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.dependencies import Deps
-from orchestration.upkeep import quarantine as flow
+from orchestration.features.withholding import quarantine as flow
+from orchestration.features.withholding.quarantine_values import (
+    SELECTS,
+    Quarantine,
+    QuarantineChange,
+    QuarantineRequest,
+)
 from schemas.collectives import GraphRequest, owner_of
 from schemas.errors import InvalidRequest
 from schemas.memory import graph_key
 from schemas.settings import Settings
 from schemas.temporal import Instant
-from schemas.upkeep.quarantine import SELECTS, Quarantine, QuarantineChange, QuarantineRequest
 from substrate.text import count_of
 
 OPTIONS: Final = {

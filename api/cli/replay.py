@@ -10,12 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.mind.stream_notes import read_last_stream
-from orchestration.replay import ask
-from orchestration.replay.telling import tell
+from orchestration.features.replay import flow as ask
+from orchestration.features.replay.notes import read_last_stream
+from orchestration.features.replay.telling import tell
+from orchestration.features.replay.values import Replay, StreamPage
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
-from schemas.mind.streams import Replay, StreamPage
 from schemas.paging import Paged
 from schemas.settings import Settings
 

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.quarantine import By
-from orchestration.upkeep import retention as flow
+from orchestration.features.withholding import retention as flow
+from orchestration.features.withholding.retention_values import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
-from schemas.upkeep.retention import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 
 OPTIONS: Final = {
     **options.GRAPH,

@@ -10,9 +10,15 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.upkeep.revaluation import draw_for, judge
+from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.values import (
+    Draw,
+    DrawnMemory,
+    DrawRequest,
+    JudgementRequest,
+    JudgementsAnswer,
+)
 from schemas.errors import InvalidRequest
-from schemas.upkeep.revaluation import Draw, DrawnMemory, DrawRequest, JudgementRequest, JudgementsAnswer
 from substrate.text import count_of
 
 OPTIONS: Final = {"count": "--count", "seed": "--seed", "judgements": "--set"}

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.mind import rule_checks
-from schemas.mind.rules import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
+from orchestration.features.rules import flow as rule_checks
+from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from substrate.text import count_of
 
 OPTIONS: Final = {

@@ -9,10 +9,18 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import options, support
-from orchestration.writing import contests, sharing
-from orchestration.writing.contested import list_contested
+from orchestration.features.sharing import contests
+from orchestration.features.sharing import flow as sharing
+from orchestration.features.sharing.contested import list_contested
+from orchestration.features.sharing.values import (
+    ContestedPage,
+    ContestedQuery,
+    ContestRequest,
+    Share,
+    Shared,
+    Withdraw,
+)
 from schemas.commands import Writer, WriteReceipt
-from schemas.mind.sharing import ContestedPage, ContestedQuery, ContestRequest, Share, Shared, Withdraw
 from schemas.settings import Settings
 
 OPTIONS: Final = {**options.GRAPH, **options.named("from_level", "reason"), "id": "ID"}

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from api.cli import options, support
 from orchestration.assembly.displayed_text import visible
-from orchestration.situation.ask import read_situation
-from schemas.mind.situation import MAX_SITUATION_TOKENS, Situation, SituationRequest
+from orchestration.features.situation.flow import read_situation
+from orchestration.features.situation.values import MAX_SITUATION_TOKENS, Situation, SituationRequest
 
 OPTIONS: Final = {
     **options.named("focus", "since", "max_tokens"),

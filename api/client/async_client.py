@@ -30,7 +30,7 @@ from api.client.transport import (
     read_connection,
 )
 from api.client.upkeep_calls import RetentionCalls, UpkeepCalls
-from schemas.association import Associations, TagWalk
+from orchestration.features.association.values import Associations, TagWalk
 from schemas.commands import (
     Command,
     Correct,

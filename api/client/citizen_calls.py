@@ -9,15 +9,15 @@ from uuid import uuid4
 
 from api.client import fields
 from api.client.transport import Call, Sender, collect_fields, quote_segment
+from orchestration.features.identity.learning_values import LearningMoments
+from orchestration.features.identity.values import Identity, IdentityDiff, WhoIs
+from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
+from orchestration.features.shape.values import Look, Perspectives
 from orchestration.mind.dissonance import count_recurring
 from schemas.intention import Filters
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
-from schemas.mind.identity import Identity, IdentityDiff, WhoIs
-from schemas.mind.learning import LearningMoments
-from schemas.mind.perspectives import Look, Perspectives
 from schemas.mind.state import CitizenPage, CitizenState, EnergySeries, StateChange, StateHistory
 from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
-from schemas.upkeep.revaluation import Draw, Judgement, JudgementsAnswer
 
 
 class BetweenFields(TypedDict, total=False):

@@ -8,13 +8,20 @@ from typing import TypedDict, Unpack
 from api.client import fields
 from api.client.stream_calls import with_form
 from api.client.transport import Call, Sender, collect_command, collect_fields, quote_segment
+from orchestration.features.contexts.values import (
+    AgentLog,
+    AgentNote,
+    ContextReceipt,
+    GivenEdge,
+    GivenNode,
+    WriteContext,
+)
+from orchestration.features.imagination.values import Calibration, Imagination, Imagine, PredictionPage
+from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesVerdict
+from orchestration.features.situation.values import GivenStimulus, Situation, SituationRequest
 from schemas.intention import Form, Part
 from schemas.memory import Abstraction, Severity
 from schemas.mind.appetite import Appetite, IntendRequest
-from schemas.mind.contexts import AgentLog, AgentNote, ContextReceipt, GivenEdge, GivenNode, WriteContext
-from schemas.mind.imagination import Calibration, Imagination, Imagine, PredictionPage
-from schemas.mind.rules import RulesAnswer, RulesCheck, RulesVerdict
-from schemas.mind.situation import GivenStimulus, Situation, SituationRequest
 from schemas.responses import Intended, SentIntended
 from schemas.stream_forms import as_stream
 from schemas.wave_signal import WindowItem

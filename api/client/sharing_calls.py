@@ -7,9 +7,9 @@ from uuid import uuid4
 
 from api.client import fields
 from api.client.transport import Call, Sender, collect_command, quote_segment
+from orchestration.features.sharing.values import Agreement, ContestedPage, ContestRequest, Share, Shared, Withdraw
 from schemas.collectives import CollectivePage
 from schemas.commands import ErasureReport, WriteReceipt
-from schemas.mind.sharing import Agreement, ContestedPage, ContestRequest, Share, Shared, Withdraw
 
 type SharedLevelName = Literal["N2", "N3"]
 

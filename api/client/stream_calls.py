@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from api.client import fields
 from api.client.transport import Call, Sender, quote_segment
-from schemas.mind.streams import Replay, StreamPage, StreamRecord
+from orchestration.features.replay.values import Replay, StreamPage, StreamRecord
 from schemas.stream_forms import PART_FIELDS
 
 

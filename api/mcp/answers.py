@@ -10,12 +10,12 @@ from orchestration.assembly.budget import Budget
 from orchestration.assembly.compact import Told
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from orchestration.assembly.excerpt import cut_to_room
+from orchestration.features.identity.values import AttachedRule, Identity
+from orchestration.features.situation.values import Situation
 from schemas.base import Frozen
 from schemas.commands import Consequence, WriteReceipt
 from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
 from schemas.mind.feedback import FeedbackRecord, NotChanged
-from schemas.mind.identity import AttachedRule, Identity
-from schemas.mind.situation import Situation
 from schemas.mind.state import CitizenState
 from schemas.responses import HeardReport
 from schemas.stream import ConsciousnessStream, Degradation

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from orchestration.assembly.budget import COMPACT_TOKENS
+from orchestration.features.situation.values import MAX_SITUATION_TOKENS, MOST_STIMULI
 from schemas.base import (
     AtMost,
     CitizenId,
@@ -26,7 +27,6 @@ from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, Prefer, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState, Severity
 from schemas.mind.feedback import MemoryIds, NotChanged
-from schemas.mind.situation import MAX_SITUATION_TOKENS, MOST_STIMULI
 from schemas.temporal import AskedMoment, EndMoment, KnownMoment, Moment
 
 WakeMode = Literal[

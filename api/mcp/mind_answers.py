@@ -6,12 +6,12 @@ from typing import Final
 
 from api.mcp.answers import Noticed
 from orchestration.assembly.displayed_text import one_line
+from orchestration.features.contexts.values import ContextReceipt
+from orchestration.features.imagination.values import Imagination
+from orchestration.features.rules.values import RulesVerdict
+from orchestration.features.sharing.values import Shared
 from schemas.base import Frozen
 from schemas.commands import WriteReceipt
-from schemas.mind.contexts import ContextReceipt
-from schemas.mind.imagination import Imagination
-from schemas.mind.rules import RulesVerdict
-from schemas.mind.sharing import Shared
 
 
 class ContextValues(Frozen):

@@ -19,10 +19,10 @@ from api.mcp.arguments import (
 )
 from api.mcp.tool import Tool, ToolAnswer, fields_of, times_of
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.mind.declared_self import introduce
+from orchestration.features.contexts.values import MOST_EDGES, MOST_NODES
+from orchestration.features.identity.declared_self import introduce
 from schemas.base import AtMost, Flag, Identifier, LongText, Name, ShortText, Text, Unit
 from schemas.collectives import CollectiveId
-from schemas.mind.contexts import MOST_EDGES, MOST_NODES
 from substrate.text import count_of
 
 RULES_SHOWN, FEELINGS_SHOWN = 5, 4

@@ -9,6 +9,7 @@ from fastapi import Depends, Path, Query, Response
 
 from api.problems import invalid_request
 from api.runtime.runtime import Runtime
+from orchestration.features.sharing.values import SharedLevel
 from orchestration.identifiers import link_name
 from schemas.base import CitizenId, Identifier, Request
 from schemas.collectives import OfCollective, owner_of
@@ -22,7 +23,6 @@ from schemas.memory import (
     Level,
     graph_key,
 )
-from schemas.mind.sharing import SharedLevel
 from schemas.temporal import AskedMoment, Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.names import graph_name
 from substrate.store import records

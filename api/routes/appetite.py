@@ -10,10 +10,10 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import APPETITE
 from api.security.permissions import requires
-from orchestration import intending
 from orchestration.assembly.fitting import send_intended
 from orchestration.assembly.options import budget_of
-from orchestration.mind import appetite
+from orchestration.features.appetite import appetite
+from orchestration.features.appetite import flow as intending
 from schemas.base import CitizenId
 from schemas.mind.appetite import Appetite, AppetiteRequest, IntendRequest
 from schemas.responses import SentIntended

@@ -17,21 +17,21 @@ from api.runtime.runtime import Runtime
 from api.security.exports import ReservedExport, stream_blocks
 from api.security.mind_permissions import FEEDBACK, STATE
 from api.security.permissions import CITIZENS, ERASURE, CurrentCaller, citizen_may, requires
-from orchestration.feedback_intake import tell
-from orchestration.mind import feedback as told_feedback
+from orchestration.features.feedback import kept as told_feedback
+from orchestration.features.feedback.flow import tell
+from orchestration.features.identity.flow import read_identity, read_identity_diff
+from orchestration.features.identity.learning import learning_page
+from orchestration.features.identity.learning_values import LearningMoments, LearningPage
+from orchestration.features.identity.values import AsOf, Between, Identity, IdentityDiff, WhoIs
+from orchestration.features.mirror.layout import MirrorOf
+from orchestration.features.mirror.writer import stream_tar, take_snapshot
 from orchestration.mind import state as citizen
-from orchestration.mind.identity import read_identity, read_identity_diff
-from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.transfer.mirror_layout import MirrorOf
-from orchestration.transfer.mirror_writer import stream_tar, take_snapshot
 from schemas.base import CitizenId, Identifier, Request
 from schemas.commands import EraseCitizen, ErasureReport
 from schemas.memory import Level, collective_of
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
-from schemas.mind.identity import AsOf, Between, Identity, IdentityDiff, WhoIs
-from schemas.mind.learning import LearningMoments, LearningPage
 from schemas.mind.state import CitizenPage, CitizenState, EnergySeries, StateAsOf, StateChange, StateHistory
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import Instant, KnownMoment, Scope, to_instant

@@ -10,10 +10,10 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import CONTEXT
 from api.security.permissions import CurrentCaller, citizen_may, requires
-from orchestration.writing import contexts
+from orchestration.features.contexts import flow as contexts
+from orchestration.features.contexts.values import AgentLog, AgentLogQuery, ContextReceipt, WriteContext
 from schemas.base import CitizenId
 from schemas.memory import Level
-from schemas.mind.contexts import AgentLog, AgentLogQuery, ContextReceipt, WriteContext
 
 router = APIRouter(prefix="/v1", tags=["mind"], route_class=StrictRoute)
 

@@ -18,12 +18,12 @@ from api.security.exports import ReservedExport
 from api.security.ingestion_permissions import FILE
 from api.security.permissions import LISTING, requires
 from api.telemetry import metrics
+from orchestration.features.mirror.layout import MirrorOf
 from orchestration.ingestion.file_readers import FileReaders, FilesToRead
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Progress
 from orchestration.ingestion.written_times import read_zone
-from orchestration.transfer.mirror_layout import MirrorOf
 from schemas.base import Flag, ShortText
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest

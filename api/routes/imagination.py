@@ -10,10 +10,16 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import IMAGINATION
 from api.security.permissions import citizen_may, requires
-from orchestration.mind import predictions
-from orchestration.resonance import imagining
+from orchestration.features.imagination import flow as imagining
+from orchestration.features.imagination import predictions
+from orchestration.features.imagination.values import (
+    Calibration,
+    Imagination,
+    Imagine,
+    PredictionPage,
+    PredictionQuery,
+)
 from schemas.base import CitizenId
-from schemas.mind.imagination import Calibration, Imagination, Imagine, PredictionPage, PredictionQuery
 
 router = APIRouter(prefix="/v1", tags=["mind"], route_class=StrictRoute)
 

@@ -11,8 +11,8 @@ from api.request_parsing.erasures import erase_from_store, erasure_of, sign_eras
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import LISTING, CurrentCaller, requires
 from api.security.upkeep_permissions import OFFER
-from orchestration.upkeep import offers
-from orchestration.waking.offer_rules import Whose
+from orchestration.features.offers import flow as offers
+from orchestration.features.offers.rules import Whose
 from schemas.base import Identifier
 from schemas.commands import ANY_COMMAND
 from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest

@@ -10,10 +10,15 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import CurrentCaller, requires
 from api.security.upkeep_permissions import GRAPH_CHANGE, GRAPH_READING, steward_of
-from orchestration.upkeep import quarantine
+from orchestration.features.withholding import quarantine
+from orchestration.features.withholding.quarantine_values import (
+    Quarantine,
+    QuarantineChange,
+    QuarantineRequest,
+    QuarantinesAnswer,
+)
 from schemas.base import Identifier
 from schemas.collectives import GraphRequest
-from schemas.upkeep.quarantine import Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer
 
 router = APIRouter(prefix="/v1/upkeep/quarantine", tags=["upkeep"], route_class=StrictRoute)
 

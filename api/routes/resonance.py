@@ -7,12 +7,12 @@ from fastapi import APIRouter, Response
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import QUESTION, requires
-from orchestration.association.ask import associate
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import Associations, TagWalk
+from orchestration.features.shape.perspectives import look
+from orchestration.features.shape.values import Look, Perspectives
 from orchestration.resonance.ask import resonate
-from orchestration.resonance.perspectives import look
-from schemas.association import Associations, TagWalk
 from schemas.base import json_bytes
-from schemas.mind.perspectives import Look, Perspectives
 from schemas.wave_signal import Resonances, Resonate
 
 router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)

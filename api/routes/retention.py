@@ -9,9 +9,9 @@ from api.request_parsing.strict_json import StrictRoute
 from api.routes.quarantine import GraphInQuery
 from api.security.permissions import requires
 from api.security.upkeep_permissions import GRAPH_CHANGE, GRAPH_READING, POLICY_REMOVAL
-from orchestration.upkeep import retention
+from orchestration.features.withholding import retention
+from orchestration.features.withholding.retention_values import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 from schemas.base import Identifier
-from schemas.upkeep.retention import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 
 router = APIRouter(prefix="/v1/upkeep/policies", tags=["upkeep"], route_class=StrictRoute)
 

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import CurrentCaller, citizen_may, requires
-from orchestration.upkeep.revaluation import draw_for, judge
+from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 from schemas.base import CitizenId
 from schemas.commands import Command, Correct
 from schemas.memory import Level
-from schemas.upkeep.revaluation import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
 

@@ -11,9 +11,9 @@ from api.request_parsing.addresses import add_notes
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import RULES, RULES_LIST, may_override
 from api.security.permissions import CurrentCaller, requires
-from orchestration.mind import rule_checks
+from orchestration.features.rules import flow as rule_checks
+from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from schemas.base import CitizenId
-from schemas.mind.rules import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 
 router = APIRouter(prefix="/v1", tags=["mind"], route_class=StrictRoute)
 

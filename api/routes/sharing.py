@@ -11,11 +11,20 @@ from api.request_parsing.addresses import SharedMemoryInPath
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import AGREEMENT, CONTEST, CONTESTED, SHARE
 from api.security.permissions import Caller, CurrentCaller, named_graph, requires
-from orchestration.writing import contests, sharing
-from orchestration.writing.contested import list_contested, read_agreement
+from orchestration.features.sharing import contests
+from orchestration.features.sharing import flow as sharing
+from orchestration.features.sharing.contested import list_contested, read_agreement
+from orchestration.features.sharing.values import (
+    Agreement,
+    ContestedPage,
+    ContestedQuery,
+    ContestRequest,
+    Share,
+    Shared,
+    Withdraw,
+)
 from schemas.collectives import OfCollective
 from schemas.commands import WriteReceipt
-from schemas.mind.sharing import Agreement, ContestedPage, ContestedQuery, ContestRequest, Share, Shared, Withdraw
 
 router = APIRouter(prefix="/v1", tags=["sharing"], route_class=StrictRoute)
 

@@ -8,9 +8,9 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import SITUATION
 from api.security.permissions import requires
-from orchestration.situation.ask import read_situation
+from orchestration.features.situation.flow import read_situation
+from orchestration.features.situation.values import Situation, SituationRequest
 from schemas.base import CitizenId
-from schemas.mind.situation import Situation, SituationRequest
 
 router = APIRouter(prefix="/v1/citizens", tags=["mind"], route_class=StrictRoute)
 

@@ -10,9 +10,9 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.security.mind_permissions import STREAM, readable_graph
 from api.security.permissions import CurrentCaller, citizen_may, requires
-from orchestration.replay import ask
+from orchestration.features.replay import flow as ask
+from orchestration.features.replay.values import Replay, StreamPage, StreamRecord
 from schemas.base import CitizenId, Identifier
-from schemas.mind.streams import Replay, StreamPage, StreamRecord
 from schemas.paging import Paged
 
 router = APIRouter(prefix="/v1", tags=["streams"], route_class=StrictRoute)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestration.dependencies import Deps
-from orchestration.transfer.mirror_layout import MirrorOf
-from orchestration.transfer.mirror_writer import erase_from_mirror, is_in_step, take_snapshot, update_mirror
+from orchestration.features.mirror.layout import MirrorOf
+from orchestration.features.mirror.writer import erase_from_mirror, is_in_step, take_snapshot, update_mirror
 from schemas.errors import NotFound, SubstrateError
 from substrate.graphs.names import graph_name, origin_of
 

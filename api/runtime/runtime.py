@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext, suppres
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.mind.stream_notes import store_notes
+from orchestration.features.replay.buffer import NoteBuffer
+from orchestration.features.replay.notes import store_notes
 from orchestration.writing.erasure import ErasedStore, finish_broken_off
 from schemas.errors import SubstrateError
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
@@ -25,7 +26,6 @@ from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.language import open_language_model
 from substrate.inference.rerankers import open_reranker
 from substrate.store import revoked_keys
-from substrate.store.note_buffer import NoteBuffer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,13 +17,13 @@ from api.security.permissions import (
     narrow_levels,
     path_check_anywhere,
 )
-from orchestration.mind.stream_note import citizen_of
+from orchestration.features.contexts.values import WriteContext
+from orchestration.features.replay.note import citizen_of
+from orchestration.features.sharing.values import ContestedQuery, Share, Withdraw
 from orchestration.writing.changes import lower_source, outweighs
 from schemas.errors import NotFound
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, graph_key, level_of
-from schemas.mind.contexts import WriteContext
-from schemas.mind.sharing import ContestedQuery, Share, Withdraw
 
 
 def _check_context(caller: Caller, arguments: Arguments) -> Arguments:

@@ -19,15 +19,15 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 
 from api.security.authentication import OPEN_SERVICE, Principal
+from orchestration.features.association.values import TagWalk
+from orchestration.features.shape.values import Look
 from orchestration.writing.changes import lower_source, outweighs
-from schemas.association import TagWalk
 from schemas.collectives import MOST_ASKED, AsksGraphs, check_collective, owner_of
 from schemas.commands import Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
-from schemas.mind.perspectives import Look
 from schemas.wave_signal import Resonate
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name

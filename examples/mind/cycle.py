@@ -22,9 +22,9 @@ from pydantic import BaseModel, Field, ValidationError
 from api.app import create_app
 from api.client import AsyncSubstrate
 from api.dependencies import read_clock
-from schemas.mind.imagination import Imagination
-from schemas.mind.rules import RulesVerdict
-from schemas.mind.situation import Situation, Stimulus
+from orchestration.features.imagination.values import Imagination
+from orchestration.features.rules.values import RulesVerdict
+from orchestration.features.situation.values import Situation, Stimulus
 from schemas.settings import AuthSettings, Settings, StoreSettings
 from schemas.temporal import to_instant
 

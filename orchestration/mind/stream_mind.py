@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.dependencies import Deps
+from orchestration.features.rules.in_force import HeldRule, find_rules
+from orchestration.features.rules.queries import read_rules
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.mind.rules_in_force import HeldRule, find_rules
 from orchestration.mind.state import felt_state
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import StreamRequest
@@ -16,7 +17,6 @@ from schemas.stream_forms import all_memories
 from schemas.stream_parts import StreamRule
 from substrate.connection.errors import GraphMissing
 from substrate.connection.together import together
-from substrate.store.rules import read_rules
 
 MOST_RULES: Final = 8
 """So many rules come with a stream: those of its memories first, then the gravest, newer before older ones."""

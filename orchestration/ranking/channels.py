@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from orchestration.algorithms import maximal_marginal_relevance
+from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.question.answer_kind import AnswerKind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
@@ -20,7 +21,6 @@ from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
 from orchestration.ranking.consciousness_score import Score, levelled, stands_out
-from orchestration.ranking.feedback import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.instructions import (
     LEFT_BEFORE,
     choose_instructions,

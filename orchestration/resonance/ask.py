@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
+from orchestration.features.shape.flow import resonate_by_shape
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
@@ -18,7 +19,6 @@ from orchestration.graph_queries.plural_pools import draw, memory_ids
 from orchestration.mind.decay import Decay
 from orchestration.reranking import RERANKED, Reranked, order_items, reorder
 from orchestration.resonance import ranking
-from orchestration.resonance.by_shape import resonate_by_shape
 from orchestration.resonance.ranking import Echo
 from orchestration.resonance.signal import PreparedSignal, prepare_signal
 from orchestration.writing.appraised_rows import NO_STATEMENTS

@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from orchestration.dependencies import Deps
+from orchestration.features.imagination.queries import UNANSWERED
 from orchestration.transfer.known_at import KnownState, known_links, memory_as_known
 from orchestration.transfer.line_format import STAMPED, MemoryLines, Origin, encode, header, sort_key, vector
 from schemas.collectives import owner_of
@@ -21,7 +22,6 @@ from substrate.external_sort import ExternalSorter
 from substrate.graphs.graph import Graph
 from substrate.store import archive
 from substrate.store.archive import PAST_STATE, STATE_LABELS, VECTORS, PastRecord, StoredLink, StoredNode, Trace
-from substrate.store.predictions import UNANSWERED
 
 TRIES: Final = 10
 TRIES_WITHOUT_PAUSE: Final = 3

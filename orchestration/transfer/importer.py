@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.mind.stream_note import rename_stream
+from orchestration.features.replay.note import rename_stream
 from orchestration.transfer.line_format import Origin
 from orchestration.transfer.record_consistency import Line
 from orchestration.transfer.restamping import Restamping

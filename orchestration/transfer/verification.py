@@ -12,17 +12,21 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from orchestration.mind.feedback import lesson_of, record_of
-from orchestration.mind.predictions import shown
+from orchestration.features.contexts.queries import note_of
+from orchestration.features.contexts.values import ContextReceipt
+from orchestration.features.feedback.kept import lesson_of, record_of
+from orchestration.features.feedback.queries import feedback_of
+from orchestration.features.imagination.predictions import shown
+from orchestration.features.imagination.queries import prediction_of
+from orchestration.features.replay.note import unpack
+from orchestration.features.replay.queries import stored_note_of
 from orchestration.mind.state import state_fields, state_record
-from orchestration.mind.stream_note import unpack
 from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, sort_key
 from orchestration.transfer.record_consistency import Line, LineFault, RecordCheck, identity_of
 from schemas.base import MAX_TEXT, CitizenId, Identifier
 from schemas.collectives import CollectiveId
 from schemas.errors import InvalidRequest, StoreMisfit
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, graph_key
-from schemas.mind.contexts import ContextReceipt
 from schemas.mind.state import StateChange
 from schemas.temporal import END_OF_TIME
 from substrate import stored_maps
@@ -36,11 +40,7 @@ from substrate.store.archive import (
     VECTORS,
     StoredLink,
 )
-from substrate.store.contexts import note_of
-from substrate.store.feedback import feedback_of
 from substrate.store.import_rows import RowKind
-from substrate.store.predictions import prediction_of
-from substrate.store.stream_notes import stored_note_of
 
 REMEDY: Final = "Take another copy of the file, or export again; nothing was imported."
 _PROPERTY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")

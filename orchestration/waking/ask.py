@@ -15,11 +15,13 @@ from typing import Final
 from orchestration.assembly.options import state_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
+from orchestration.features.appetite.appetite import pressure_now
+from orchestration.features.offers.open_offers import find_open_in
+from orchestration.features.offers.rules import Whose
 from orchestration.graph_queries.execution import run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
-from orchestration.mind.appetite import pressure_now
 from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.activation import in_order
@@ -34,8 +36,6 @@ from orchestration.stream_completion import (
     read_on_mind,
 )
 from orchestration.traversal.probability import State
-from orchestration.waking.offer_rules import Whose
-from orchestration.waking.open_offers import find_open_in
 from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.recollection import Recollection, add_links, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions

@@ -15,6 +15,9 @@ import orjson
 
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
 from orchestration.dependencies import Deps
+from orchestration.features.replay.queries import stamp_erased
+from orchestration.features.sharing.queries import walk_ids
+from orchestration.features.tagging import queries as made_tags
 from orchestration.identifiers import ingestion_id
 from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
@@ -30,10 +33,8 @@ from substrate.engine import append_log
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
-from substrate.store import erasure, kept, made_tags, unfinished_erasures
+from substrate.store import erasure, kept, unfinished_erasures
 from substrate.store.erasure import ErasureMark
-from substrate.store.sharing import walk_ids
-from substrate.store.stream_notes import stamp_erased
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind
 
 PRESUMED_RUNNING_US: Final = 600 * 1_000_000

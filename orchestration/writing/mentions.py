@@ -19,10 +19,10 @@ from orchestration.appraisal.names import Kind, read_names
 from orchestration.appraisal.own_words import MOST_READ, ends_of
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
+from orchestration.features.contexts.commands import CONTEXT, TELLING, TO_REMEMBER
 from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.appraisals import LONG
-from orchestration.writing.context_commands import CONTEXT, TELLING, TO_REMEMBER
 from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
 from schemas.commands import (
     Command,
@@ -40,7 +40,7 @@ from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import naming
-from substrate.store.identity import SELF_ID, SELF_TYPE
+from substrate.store.naming import SELF_ID, SELF_TYPE
 from substrate.text import STOP_WORDS, name_key, words
 
 WHO_IS_MEANT: Final = "remember who and what is meant"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from orchestration.features.tagging.queries import MADE
 from schemas.base import without_nulls
 from schemas.errors import Fault
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
@@ -17,7 +18,6 @@ from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query, trace_role
 from substrate.graphs.graph import Graph
 from substrate.store import rows
-from substrate.store.made_tags import MADE
 from substrate.store.upkeep import plan_shares
 
 ROWS_A_PAGE: Final = 200

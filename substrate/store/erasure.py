@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 import orjson
 
+from orchestration.features.consolidation.queries import find_made_of
+from orchestration.features.sharing.queries import CONTESTS, STATEMENT, STATEMENT_ID
 from schemas.temporal import END_OF_TIME
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
@@ -19,7 +21,6 @@ from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
 from substrate.store.archive import count_stored
-from substrate.store.consolidation import find_made_of
 from substrate.store.import_drafts import draft_names
 from substrate.store.kept import (
     KEPT,
@@ -33,7 +34,6 @@ from substrate.store.kept import (
 )
 from substrate.store.newest import NEWEST
 from substrate.store.runs import erase_changes
-from substrate.store.sharing import CONTESTS, STATEMENT, STATEMENT_ID
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25

@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+from orchestration.features.contexts import queries as contexts
+from orchestration.features.feedback.queries import take_back_naming
+from orchestration.features.imagination.queries import forget_predictions_naming
+from orchestration.features.replay.queries import forget_moments
+from orchestration.features.revaluation.queries import forget_stamps
+from orchestration.features.rules.queries import forget_checks
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import SHIFT
 from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.graphs.graph import Graph
-from substrate.store import contexts
-from substrate.store.feedback import take_back_naming
 from substrate.store.naming import MADE_OF_DEEDS
 from substrate.store.passages import erase_passages
-from substrate.store.predictions import forget_predictions_naming
-from substrate.store.revaluation import forget_stamps
-from substrate.store.rules import forget_checks
 from substrate.store.runs import erase_changes
 from substrate.store.states import forget_shown
-from substrate.store.stream_notes import forget_moments
 
 LINKS_AT_ONCE: Final = 500
 THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "

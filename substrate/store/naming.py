@@ -17,6 +17,9 @@ WORDS_AT_ONCE: Final = 150
 MOST_NAMES: Final = 500
 """At most this many named memories are read for so many words."""
 _USERS_READ: Final = 8
+SELF_ID: Final = "self"
+"""The memory that stands for the citizen: what the citizen says of itself is linked with it."""
+SELF_TYPE: Final = "Self"
 MADE_OF_NAMES: Final = "named in the text"
 """The `formation_trigger` of links from a text to what it names."""
 MADE_OF_DEEDS: Final = "told in the text"

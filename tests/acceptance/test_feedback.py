@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.client import AsyncSubstrate, Substrate
-from orchestration.ranking.feedback import FAMILIES, Lesson
+from orchestration.features.feedback.channel import FAMILIES, Lesson
 from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 from tests.acceptance.test_cli import Command
 from tests.acceptance.test_mcp import over_http
@@ -218,7 +218,7 @@ def test_an_export_carries_feedback_and_erasing_a_memory_erases_what_named_it(
 def test_the_oldest_feedback_falls_out(
     shared: Service, owner: str, substrate: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orchestration.feedback_intake.MOST_KEPT", 2)
+    monkeypatch.setattr("orchestration.features.feedback.flow.MOST_KEPT", 2)
     for name in ("first", "second", "third"):
         assert substrate("feedback", "-c", owner, QUESTION, "--used", "hill", "--id", name).code == 0
     kept = shared.http.get(f"/v1/citizens/{owner}/feedback").json()["feedback"]
@@ -256,6 +256,6 @@ def test_feedback_on_a_memory_that_is_erased_meanwhile_is_refused_and_leaves_not
         await asyncio.to_thread(shared.http.post, "/v1/memories/N1/hill/erase", json={"citizen_id": owner})
         return Lesson({}, {})
 
-    monkeypatch.setattr("orchestration.feedback_intake._ask_again", erase_then_ask)
+    monkeypatch.setattr("orchestration.features.feedback.flow._ask_again", erase_then_ask)
     assert "hill" in substrate("feedback", "-c", owner, QUESTION, "--used", "hill").err
     assert shared.http.get(f"/v1/citizens/{owner}/feedback").json()["feedback"] == []

@@ -16,8 +16,8 @@ from redis import Redis
 
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import read_identity
-from schemas.mind.identity import WhoIs
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.values import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import READS_AT_ONCE

@@ -7,9 +7,9 @@ import random
 import bm25s
 import pytest
 
-from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
-from schemas.association import Associations, TagWalk
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import Associations, TagWalk
 from tests.integration.store import NOW, relate, remember, stored
 
 WORDS = ["kettle", "lantern", "harbour", "violin", "copper", "meadow", "thunder", "saddle"]

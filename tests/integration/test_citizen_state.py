@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.values import WhoIs
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.mind.identity import read_identity
 from orchestration.mind.state import (
     change_state,
     energy_series,
@@ -27,7 +28,6 @@ from orchestration.resonance.ask import resonate
 from orchestration.resonance.signal import prepare_signal
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.memory import Level
-from schemas.mind.identity import WhoIs
 from schemas.mind.state import CitizenState, StateChange, StateRecord
 from schemas.paging import Paged
 from schemas.stream import EnergyFeedback

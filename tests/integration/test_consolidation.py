@@ -11,19 +11,19 @@ import pytest
 
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import read_identity
-from orchestration.mind.learning import learning_moments
+from orchestration.features.consolidation.job import ConsolidationJob
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.learning import learning_moments
+from orchestration.features.identity.values import WhoIs
 from orchestration.mind.state import felt_state
 from orchestration.resonance.ask import resonate
 from orchestration.upkeep import runner
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.consolidation import ConsolidationJob
 from orchestration.upkeep.runner import Place, Watch, show_job
 from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, EraseMemory, Relate, Remember, Retract, Unrelate
 from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
-from schemas.mind.identity import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
 from schemas.wave_signal import Resonate
@@ -361,7 +361,7 @@ async def test_a_language_model_that_is_late_holds_nothing_up(
     deps: Deps, scripted: ScriptedModel, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell_drafts(deps, fresh_citizen)
-    monkeypatch.setattr("orchestration.upkeep.jobs.consolidation.SECONDS", 0.05)
+    monkeypatch.setattr("orchestration.features.consolidation.job.SECONDS", 0.05)
     scripted.silent = True
     model = open_language_model(scripted.settings())
     assert model is not None

@@ -14,19 +14,19 @@ import orjson
 import pytest
 
 from api.runtime.runtime import Runtime, open_runtime
-from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import TagWalk
+from orchestration.features.replay.notes import store_notes
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job
 from orchestration.mind.state import change_state, read_state
-from orchestration.mind.stream_notes import store_notes
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
-from schemas.association import TagWalk
 from schemas.commands import Correct, Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Supersede
 from schemas.errors import Conflict, NotFound
 from schemas.intention import RetrievalIntention

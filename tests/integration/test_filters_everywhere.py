@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import TagWalk
 from orchestration.graph_queries import six_queries
 from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.association import TagWalk
 from schemas.commands import Supersede
 from schemas.intention import Filters, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode

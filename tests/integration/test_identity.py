@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import read_identity
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.values import Identity, WhoIs
 from schemas.commands import Correct, Retract
 from schemas.errors import InvalidRequest
-from schemas.mind.identity import Identity, WhoIs
 from schemas.temporal import to_datetime
 from tests.integration.identity_contexts import RULE, TABLE, told
 from tests.integration.store import NOW, day, moment, remember, stored

@@ -11,26 +11,26 @@ import pytest
 from api.runtime.backup import restore_backup
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.mind.predictions import list_predictions
-from orchestration.mind.rule_checks import check_rules
+from orchestration.features.contexts.flow import read_agent_log, write_context
+from orchestration.features.contexts.values import AgentLogQuery, WriteContext
+from orchestration.features.imagination.flow import imagine
+from orchestration.features.imagination.predictions import list_predictions
+from orchestration.features.imagination.values import Imagine, PredictionQuery
+from orchestration.features.replay.flow import list_streams, replay
+from orchestration.features.rules.flow import check_rules
+from orchestration.features.rules.values import RulesCheck
+from orchestration.features.sharing.contested import list_contested
+from orchestration.features.sharing.contests import contest
+from orchestration.features.sharing.copy_erasure import erase
+from orchestration.features.sharing.flow import share
+from orchestration.features.sharing.values import ContestedQuery, ContestRequest, Share, Shared
 from orchestration.mind.state import change_state, state_history
-from orchestration.replay.ask import list_streams, replay
-from orchestration.resonance.imagining import imagine
 from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
-from orchestration.writing.contested import list_contested
-from orchestration.writing.contests import contest
-from orchestration.writing.contexts import read_agent_log, write_context
-from orchestration.writing.copy_erasure import erase
-from orchestration.writing.sharing import share
 from schemas.commands import EraseCitizen, EraseCollective, EraseMemory, ErasureReport, Writer
 from schemas.memory import GraphKey, Level, graph_key
-from schemas.mind.contexts import AgentLogQuery, WriteContext
-from schemas.mind.imagination import Imagine, PredictionQuery
-from schemas.mind.rules import RulesCheck
-from schemas.mind.sharing import ContestedQuery, ContestRequest, Share, Shared
 from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings

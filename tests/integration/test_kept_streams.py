@@ -19,17 +19,18 @@ from redis.exceptions import ResponseError
 
 from orchestration import kept_streams, retrieval, stream_completion
 from orchestration.dependencies import Deps, KeptLearned
-from orchestration.feedback_intake import tell
+from orchestration.features.feedback.flow import tell
+from orchestration.features.feedback.kept import take_back
+from orchestration.features.replay.notes import read_stream_notes
+from orchestration.features.withholding.quarantine import quarantine, release
+from orchestration.features.withholding.quarantine_values import QuarantineChange, QuarantineRequest
 from orchestration.insertion import apply
 from orchestration.kept_streams import Retrieved
-from orchestration.mind.feedback import take_back
 from orchestration.mind.state import change_state
-from orchestration.mind.stream_notes import read_stream_notes
 from orchestration.retrieval import retrieve
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
-from orchestration.upkeep.quarantine import quarantine, release
 from orchestration.upkeep.repair import run_repair
 from orchestration.writing.erasure import erase
 from schemas.commands import ANY_COMMAND, EraseCitizen, EraseMemory
@@ -40,7 +41,6 @@ from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
 from schemas.temporal import Instant, to_datetime, to_instant
 from schemas.upkeep import RetractLink
-from schemas.upkeep.quarantine import QuarantineChange, QuarantineRequest
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import TagWalk
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from orchestration.writing.erasure import erase
-from schemas.association import TagWalk
 from schemas.commands import EraseMemory, Resolve, Retract, Supersede
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import read_identity
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import TagWalk
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.values import WhoIs
 from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.association import TagWalk
 from schemas.commands import Correct, Retract
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.mind.identity import WhoIs
 from schemas.temporal import to_datetime
 from schemas.wave_signal import Resonate
 from tests.integration.store import ASKED, NOW, ask, day, found, ids, moment, remember, stored

@@ -9,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
+from orchestration.features.identity import learning_queries as learning
+from orchestration.features.identity.learning import learning_moments, learning_page
+from orchestration.features.identity.learning_values import LearningPage
 from orchestration.mind.dissonance import detect_temporal_dissonances
-from orchestration.mind.learning import learning_moments, learning_page
 from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level
-from schemas.mind.learning import LearningPage
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, to_datetime
 from substrate.graphs.names import graph_name
-from substrate.store import learning, reader
+from substrate.store import reader
 from substrate.store.rows import node
 from tests.integration.store import day, moment, remember, stored
 
@@ -80,7 +81,7 @@ async def test_pages_joined_are_what_all_records_say(
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """So few closings in one read that a life takes several."""
-    monkeypatch.setattr("orchestration.mind.learning.MAX_CLOSINGS", 3)
+    monkeypatch.setattr("orchestration.features.identity.learning.MAX_CLOSINGS", 3)
 
 
 async def test_a_page_reads_what_lies_around_it(deps: Deps, fresh_citizen: str) -> None:

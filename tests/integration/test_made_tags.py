@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import Associations, TagWalk
+from orchestration.features.tagging import queries as made_tags
+from orchestration.features.tagging.job import TagsJob
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.tags import TagsJob
 from orchestration.upkeep.runner import Place, Watch, run_job
 from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
-from schemas.association import Associations, TagWalk
 from schemas.commands import EraseMemory, Retract, Supersede
 from schemas.memory import Level
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
-from substrate.store import made_tags
 from substrate.store.runs import RunRecord
 from tests.integration.store import NOW, carried, moment, remember, stored
 

@@ -13,13 +13,13 @@ from urllib.parse import unquote
 import pytest
 
 from api.runtime.runtime import Runtime, open_runtime
-from orchestration.insertion import apply
-from orchestration.transfer.mirror_edits import Edits
-from orchestration.transfer.mirror_folder import MARKER
-from orchestration.transfer.mirror_layout import MirrorOf
-from orchestration.transfer.mirror_marker import dump_written
-from orchestration.transfer.mirror_reader import apply_edits, read_edits
-from orchestration.transfer.mirror_writer import (
+from orchestration.features.mirror.edits import Edits
+from orchestration.features.mirror.folder import MARKER
+from orchestration.features.mirror.job import MirrorJob
+from orchestration.features.mirror.layout import MirrorOf
+from orchestration.features.mirror.marker import dump_written
+from orchestration.features.mirror.reader import apply_edits, read_edits
+from orchestration.features.mirror.writer import (
     MirrorReport,
     is_in_step,
     stream_tar,
@@ -27,19 +27,19 @@ from orchestration.transfer.mirror_writer import (
     update_mirror,
     write_mirror,
 )
+from orchestration.features.tagging.queries import MadeTag, add_made_tags
+from orchestration.features.withholding.erasure_job import ErasureJob
+from orchestration.features.withholding.retention import set_policy
+from orchestration.features.withholding.retention_values import SetPolicy
+from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.jobs.erasure import ErasureJob
-from orchestration.upkeep.jobs.mirror import MirrorJob
-from orchestration.upkeep.retention import set_policy
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, Correct, EraseCitizen, EraseMemory, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import to_datetime
-from schemas.upkeep.retention import SetPolicy
 from substrate.graphs.names import graph_name
-from substrate.store.made_tags import MadeTag, add_made_tags
 from tests.integration.store import carried, relate, remember
 
 NOTHING = Edits([], ())

@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
+from orchestration.features.identity.declared_self import introduce
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.values import Identity, WhoIs
+from orchestration.features.tagging import queries as made_tags
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.insertion import apply_atomically
-from orchestration.mind.declared_self import introduce
-from orchestration.mind.identity import read_identity
 from schemas.commands import Correct, Remember, Retract, Supersede
 from schemas.memory import Level
-from schemas.mind.identity import Identity, WhoIs
 from schemas.temporal import to_instant
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
-from substrate.store import lexicon, made_tags
+from substrate.store import lexicon
 from tests.integration.store import NOW, ask, day, ids, moment, remember, stored
 
 MENTIONS = Query(

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.mind.learning import learning_page
+from orchestration.features.identity.learning import learning_page
+from orchestration.features.identity.learning_values import LearningPage
 from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND, Command
-from schemas.mind.learning import LearningPage
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored
 
 

@@ -8,15 +8,21 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.mind.learning import learning_moments
-from orchestration.upkeep.quarantine import list_quarantines, quarantine, read_quarantine, release, retract
+from orchestration.features.feedback import queries as feedback
+from orchestration.features.identity.learning import learning_moments
+from orchestration.features.withholding.quarantine import (
+    list_quarantines,
+    quarantine,
+    read_quarantine,
+    release,
+    retract,
+)
+from orchestration.features.withholding.quarantine_values import Quarantine, QuarantineChange, QuarantineRequest
 from schemas.commands import Correct, Retract, Supersede, Writer
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level, Source
 from schemas.temporal import to_datetime
-from schemas.upkeep.quarantine import Quarantine, QuarantineChange, QuarantineRequest
 from substrate.graphs.names import graph_name
-from substrate.store import feedback
 from tests.integration.store import ask, carried, day, found, links, moment, relate, remember, send, stored
 from tests.integration.test_thread_closing import OPEN, SOLVED, states
 

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
+from orchestration.features.imagination.flow import imagine
+from orchestration.features.imagination.values import Imagine
 from orchestration.mind.state import change_state
 from orchestration.resonance.ask import resonate
-from orchestration.resonance.imagining import imagine
 from schemas.commands import Correct, Supersede
 from schemas.errors import InvalidRequest
-from schemas.mind.imagination import Imagine
 from schemas.mind.state import StateChange
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate
 from tests.integration.identity_contexts import told

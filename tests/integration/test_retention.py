@@ -8,15 +8,15 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
+from orchestration.features.withholding import retention_job as retention
+from orchestration.features.withholding.erasure_job import ErasureJob
+from orchestration.features.withholding.retention import list_policies, remove_policy, set_policy, show_policy
+from orchestration.features.withholding.retention_job import RetentionJob
+from orchestration.features.withholding.retention_values import SetPolicy
 from orchestration.upkeep.job import Job, JobContext, Page
-from orchestration.upkeep.jobs import retention
-from orchestration.upkeep.jobs.erasure import ErasureJob
-from orchestration.upkeep.jobs.retention import RetentionJob
-from orchestration.upkeep.retention import list_policies, remove_policy, set_policy, show_policy
 from schemas.commands import Undo, UndoLink, WriteReceipt
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
-from schemas.upkeep.retention import SetPolicy
 from tests.integration.store import carried, day, links, relate, remember, stored
 
 NOW = day(200)

@@ -6,15 +6,15 @@ import json
 from typing import Any
 
 from orchestration.dependencies import Deps
-from orchestration.mind.learning import learning_moments
+from orchestration.features.identity.learning import learning_moments
+from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.job import RevaluationJob
+from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
 from orchestration.upkeep.importance_prompt import Rating
 from orchestration.upkeep.job import JobContext, Page
-from orchestration.upkeep.jobs.revaluation import RevaluationJob
-from orchestration.upkeep.revaluation import draw_for, judge
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseMemory, Retract, Supersede, Undo
 from schemas.memory import Level
-from schemas.upkeep.revaluation import Draw, Judgement, JudgementsAnswer
 from substrate.cypher.query import Query
 from tests.integration.store import NOW, carried, history, remember
 from tests.integration.store import stored as store

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from orchestration.dependencies import Deps
-from orchestration.mind.rule_checks import check_rules, list_rules
+from orchestration.features.rules.flow import check_rules, list_rules
+from orchestration.features.rules.values import ListedRule, RulesCheck, RulesPage, RulesVerdict
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseMemory, Retract
 from schemas.memory import Level, Source
-from schemas.mind.rules import ListedRule, RulesCheck, RulesPage, RulesVerdict
 from schemas.temporal import Instant, to_datetime
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query

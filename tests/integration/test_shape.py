@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import read_identity, read_identity_diff
+from orchestration.features.identity.flow import read_identity, read_identity_diff
+from orchestration.features.identity.values import Between, WhoIs
+from orchestration.features.shape.perspectives import look
+from orchestration.features.shape.shape import TOO_LITTLE
+from orchestration.features.shape.values import Look
 from orchestration.resonance.ask import resonate
-from orchestration.resonance.perspectives import look
-from orchestration.resonance.shape import TOO_LITTLE
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseMemory, Retract
 from schemas.errors import InvalidRequest, NotFound
-from schemas.mind.identity import Between, WhoIs
-from schemas.mind.perspectives import Look
 from schemas.wave_signal import Resonances, Resonate
 from tests.integration import store
 from tests.integration.store import NOW, day, moment, stored

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
+from orchestration.features.situation import flow as situation
+from orchestration.features.situation.values import Situation, SituationRequest
 from orchestration.mind.state import change_state
-from orchestration.situation import ask as situation
 from schemas.commands import Correct, Remember, Resolve, Retract
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
-from schemas.mind.situation import Situation, SituationRequest
 from schemas.mind.state import StateChange
 from schemas.temporal import Instant
 from tests.integration.store import day, moment, relate, remember, stored

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.mind.learning import learning_moments
+from orchestration.features.identity.learning import learning_moments
 from orchestration.mind.state import read_state
 from orchestration.traversal.paths import suggested_paths
 from orchestration.waking.ask import retrieve_consciousness_context_from_state

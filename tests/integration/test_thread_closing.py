@@ -10,17 +10,18 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
+from orchestration.features.offers.open_offers import find_open
+from orchestration.features.offers.rules import Whose
+from orchestration.features.sharing import queries as sharing
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
 from orchestration.upkeep.jobs.sweep import SweepJob
-from orchestration.waking.offer_rules import Whose
-from orchestration.waking.open_offers import find_open
 from orchestration.writing import erasure, thread_closing
 from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source
 from substrate.graphs.names import graph_name
 from substrate.store import erasure as store
-from substrate.store import reader, rows, sharing, unfinished_erasures
+from substrate.store import reader, rows, unfinished_erasures
 from tests.integration.store import day, links, moment, relate, remember, stored
 from tests.upkeep_runs import run_job
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
-from orchestration.feedback_intake import tell
+from orchestration.features.feedback.flow import tell
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import ImportReport, import_lines

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from orchestration.association.ask import associate
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import TagWalk
 from orchestration.resonance.ask import resonate
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.association import TagWalk
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.wave_signal import Resonate

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from api.request_parsing.addresses import LinkAddress, MemoryAddress, MomentRequest, read_link_row, read_memory_row
 from api.runtime.runtime import Runtime
-from orchestration.association.ask import associate
+from orchestration.features.association.flow import associate
+from orchestration.features.association.values import TagWalk
 from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import to_datetime

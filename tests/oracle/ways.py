@@ -20,14 +20,14 @@ from api.request_parsing.pagination import (
     read_memory_history,
     read_page,
 )
-from orchestration.mind.identity import read_identity
-from orchestration.mind.learning import learning_page
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.learning import learning_page
+from orchestration.features.identity.learning_values import LearningPage
+from orchestration.features.identity.values import IdentityEntity, WhoIs
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import rebuild_receipt
 from schemas.memory import Level
-from schemas.mind.identity import IdentityEntity, WhoIs
-from schemas.mind.learning import LearningPage
 from schemas.paging import MOST
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import to_datetime

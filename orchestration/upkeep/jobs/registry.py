@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from orchestration.features.consolidation.job import ConsolidationJob
+from orchestration.features.mirror.job import MirrorJob
+from orchestration.features.revaluation.job import RevaluationJob
+from orchestration.features.tagging.job import TagsJob
+from orchestration.features.withholding.erasure_job import ErasureJob
+from orchestration.features.withholding.retention_job import RetentionJob
 from orchestration.upkeep.job import Job
-from orchestration.upkeep.jobs.consolidation import ConsolidationJob
-from orchestration.upkeep.jobs.erasure import ErasureJob
-from orchestration.upkeep.jobs.mirror import MirrorJob
-from orchestration.upkeep.jobs.retention import RetentionJob
-from orchestration.upkeep.jobs.revaluation import RevaluationJob
 from orchestration.upkeep.jobs.sweep import SweepJob
-from orchestration.upkeep.jobs.tags import TagsJob
 
 JOBS: Final[Sequence[Job]] = (
     SweepJob(),

@@ -17,8 +17,8 @@ from benchmarks.waking_scores import (
     is_same_name,
     rate_wakings,
 )
+from orchestration.features.identity.values import Identity, IdentityPerson, Told
 from schemas.intention import QueryMode
-from schemas.mind.identity import Identity, IdentityPerson, Told
 from schemas.mind.state import CitizenState
 from substrate.inference.embeddings.embedder import NoEmbedder
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from orchestration.features.association.values import TagWalk
+from orchestration.features.contexts.values import WriteContext
 from orchestration.writing.records import fingerprint
-from schemas.association import TagWalk
 from schemas.base import MOST_FIELDS, Request
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
 from schemas.field_names import ALIASES, NAMES_OF_REST, FieldNames, nearest
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.mind.contexts import WriteContext
 from schemas.mind.state import StateChange
 from schemas.wave_signal import Resonate
 from tests.builders import LINK_METADATA

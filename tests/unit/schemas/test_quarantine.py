@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from orchestration.features.withholding.quarantine_values import QuarantineRequest
 from schemas.collectives import GraphRequest
-from schemas.upkeep.quarantine import QuarantineRequest
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemas.upkeep.revaluation import DrawRequest, Judgement
+from orchestration.features.revaluation.values import DrawRequest, Judgement
 
 
 @pytest.mark.parametrize("said", [{"importance": 0.0}, {"importance": 1.0, "version": 3}, {"leave": True}])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from orchestration.features.revaluation.values import JudgementRequest
 from schemas.memory import Level
-from schemas.upkeep.revaluation import JudgementRequest
 from schemas.upkeep.runs import RunRequest
 
 

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from api.cli.identity import show
-from schemas.mind.identity import Identity
+from orchestration.features.identity.values import Identity
 from schemas.mind.state import CitizenState, Drive
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

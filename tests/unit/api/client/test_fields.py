@@ -9,21 +9,21 @@ import pytest
 from api.client import citizen_calls, fields, mind_calls, upkeep_calls
 from api.request_parsing.addresses import MomentRequest
 from api.request_parsing.pagination import HistoryRequest, LinkListRequest, MemoryListRequest
+from orchestration.features.association.values import TagWalk
+from orchestration.features.identity.learning_values import LearningPage
+from orchestration.features.identity.values import Between, WhoIs
+from orchestration.features.rules.values import RulesCheck, RulesPage
+from orchestration.features.shape.values import Look
+from orchestration.features.withholding.quarantine_values import QuarantineRequest
+from orchestration.features.withholding.retention_values import SetPolicy
 from schemas import commands
-from schemas.association import TagWalk
 from schemas.base import Request
 from schemas.field_names import ALIASES, FieldNames
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.keys import KeyChange, KeyRequest
-from schemas.mind.identity import Between, WhoIs
-from schemas.mind.learning import LearningPage
-from schemas.mind.perspectives import Look
-from schemas.mind.rules import RulesCheck, RulesPage
 from schemas.mind.state import StateAsOf, StateChange
 from schemas.paging import Paged
 from schemas.upkeep import RepairRequest, SweepRequest
-from schemas.upkeep.quarantine import QuarantineRequest
-from schemas.upkeep.retention import SetPolicy
 from schemas.upkeep.runs import OwnUpkeep, RunRequest
 from schemas.wave_signal import Resonate
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.association.scoring import (
+from orchestration.features.association.queries import AnchorPath, MeasuredMemory
+from orchestration.features.association.scoring import (
     BOOST,
     LINK_SHARES,
     MAX_BRIDGES,
@@ -26,9 +27,8 @@ from orchestration.association.scoring import (
     score_words,
     specificity,
 )
-from schemas.association import Associated
+from orchestration.features.association.values import Associated
 from schemas.memory import Level
-from substrate.store.association import AnchorPath, MeasuredMemory
 from substrate.text import stem
 from tests.builders import a_node
 

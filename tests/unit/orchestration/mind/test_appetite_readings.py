@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.appetite_formulas import DAY, HOUR
-from orchestration.mind.appetite_readings import Facts, pressure_of, read_readings
-from orchestration.mind.due import find_due, most_due
-from orchestration.mind.intention_choice import ask_wider, decide
+from orchestration.features.appetite.choice import ask_wider, decide
+from orchestration.features.appetite.due import find_due, most_due
+from orchestration.features.appetite.formulas import DAY, HOUR
+from orchestration.features.appetite.queries import Fresh, Stirring
+from orchestration.features.appetite.readings import Facts, pressure_of, read_readings
 from schemas.intention import QueryMode
 from schemas.memory import HALF_LIVES, Level
 from schemas.mind.appetite import Appetite, Decision, IntendRequest, LastAsked
 from schemas.mind.state import CitizenState, Drive, Sense, StateSource
 from schemas.temporal import TemporalMode, to_datetime, to_instant
-from substrate.store.appetite import Fresh, Stirring
 
 NOW = to_instant(datetime(2026, 3, 5, 10, tzinfo=UTC))
 """A Thursday."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.calibration import brier, calibrate, score
-from schemas.mind.imagination import Prediction
+from orchestration.features.imagination.calibration import brier, calibrate, score
+from orchestration.features.imagination.values import Prediction
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 shares = st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3).map(

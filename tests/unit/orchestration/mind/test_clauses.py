@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.clauses import is_told, languages_of, read_clauses
+from orchestration.features.rules.clauses import is_told, languages_of, read_clauses
 
 
 def read(text: str, code: str = "en") -> list[tuple[str, bool, list[str]]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from orchestration.mind.identity_changes import compare_identities, summarise
-from schemas.mind.identity import (
+from orchestration.features.identity.changes import compare_identities, summarise
+from orchestration.features.identity.values import (
     Identity,
     IdentityEntity,
     IdentityPerson,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.imagination import (
+from orchestration.features.imagination.formulas import (
     BREADTH,
     HALF_LIFE_DAYS,
     LIKE_ENOUGH,

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from orchestration.appraisal.languages import language
 from orchestration.appraisal.speech import sentences
-from orchestration.mind.limits import DAY_MINUTES, Amount, Hours, Limits, compare, is_ceiling, read_limits
+from orchestration.features.rules.limits import (
+    DAY_MINUTES,
+    Amount,
+    Hours,
+    Limits,
+    compare,
+    is_ceiling,
+    read_limits,
+)
 
 HOURS = st.builds(Hours, st.integers(0, DAY_MINUTES - 1), st.integers(1, DAY_MINUTES))
 

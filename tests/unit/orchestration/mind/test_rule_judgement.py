@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.rule_forms import MOST_READ, read_forms
-from orchestration.mind.rule_judgement import Likeness, judge, phrases_of, phrases_of_action
+from orchestration.features.rules.forms import MOST_READ, read_forms
+from orchestration.features.rules.judgement import Likeness, judge, phrases_of, phrases_of_action
 
 CASES = [
     ("Never share your location with strangers", "Share the location with a stranger", "broken"),

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.mind.rule_judgement import Judgement
-from orchestration.mind.rules_in_force import (
+from orchestration.features.rules.in_force import (
     Finding,
     HeldRule,
     count_record,
@@ -18,9 +17,10 @@ from orchestration.mind.rules_in_force import (
     find_rules,
     kind_of,
 )
+from orchestration.features.rules.judgement import Judgement
+from orchestration.features.rules.queries import StoredCheck, StoredRule
+from orchestration.features.rules.values import RuleCounts
 from schemas.memory import Source
-from schemas.mind.rules import RuleCounts
-from substrate.store.rules import StoredCheck, StoredRule
 
 BROKEN = Judgement("broken", "it does", 1.0)
 

@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import Question
-from orchestration.ranking.activation import Activation, Asker, activate
-from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
-from orchestration.ranking.channels import CHANNELS
-from orchestration.ranking.feedback import (
+from orchestration.features.feedback.channel import (
     FAMILIES,
     GREATEST_FACTOR,
     LEAST_FACTOR,
@@ -32,6 +26,12 @@ from orchestration.ranking.feedback import (
     question_words,
     use_priors,
 )
+from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import Question
+from orchestration.ranking.activation import Activation, Asker, activate
+from orchestration.ranking.candidates import Candidates
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
+from orchestration.ranking.channels import CHANNELS
 from schemas.memory import GraphKey, Level
 from tests.builders import a_memory
 

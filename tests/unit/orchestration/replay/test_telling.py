@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from orchestration.replay.telling import tell
+from orchestration.features.replay.telling import tell
+from orchestration.features.replay.values import Replacement, Replay, ReplayedMemory
 from schemas.memory import Level
-from schemas.mind.streams import Replacement, Replay, ReplayedMemory
 
 THEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

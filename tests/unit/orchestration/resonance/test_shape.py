@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.resonance.shape import CROWDED, Neighbourhood, compare, traits
-from substrate.store.shapes import Mark, Step
+from orchestration.features.shape.queries import Mark, Step
+from orchestration.features.shape.shape import CROWDED, Neighbourhood, compare, traits
 
 STORY = (
     ("blocked", "", "fear"),

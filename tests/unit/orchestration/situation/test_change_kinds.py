@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from orchestration.situation.change_kinds import CHANGES_SHOWN, sort_changes
+from orchestration.features.situation.change_kinds import CHANGES_SHOWN, sort_changes
+from orchestration.features.situation.queries import ChangedRecord
+from orchestration.features.situation.values import CHANGE_KINDS, Changes
 from schemas.memory import Level
-from schemas.mind.situation import CHANGE_KINDS, Changes
-from substrate.store.recent_changes import ChangedRecord
 
 SINCE = 100
 PLAIN: dict[str, Any] = {

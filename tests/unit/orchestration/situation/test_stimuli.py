@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestration.situation.stimuli import (
+from orchestration.features.situation.queries import NewestMemory
+from orchestration.features.situation.stimuli import (
     MESSAGES_SHOWN,
     felt_stimuli,
     given_stimuli,
@@ -14,10 +15,9 @@ from orchestration.situation.stimuli import (
     message_stimuli,
     signal_fields,
 )
-from schemas.mind.situation import GivenStimulus, Shown
+from orchestration.features.situation.values import GivenStimulus, Shown
 from schemas.mind.state import CitizenState
 from schemas.wave_signal import Resonate
-from substrate.store.recent_changes import NewestMemory
 
 
 def state(**fields: Any) -> CitizenState:

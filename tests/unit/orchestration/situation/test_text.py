@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.situation.text import tell
+from orchestration.features.situation.text import tell
+from orchestration.features.situation.values import Change, Changes, Context, Shown, Situation, Stimulus
 from schemas.memory import Level
-from schemas.mind.situation import Change, Changes, Context, Shown, Situation, Stimulus
 from schemas.mind.state import CitizenState
 from substrate.inference.tokens import by_characters
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.rules_in_force import HeldRule
-from orchestration.situation.working_memory import SHARED, active_rules, choose_contexts, fitting_rules
+from orchestration.features.rules.in_force import HeldRule
+from orchestration.features.rules.queries import StoredRule
+from orchestration.features.situation.values import ActiveRule
+from orchestration.features.situation.working_memory import SHARED, active_rules, choose_contexts, fitting_rules
 from schemas.memory import Level, Source
-from schemas.mind.situation import ActiveRule
 from schemas.wave_signal import WORKING_MEMORY, ContextNode, Resonance
-from substrate.store.rules import StoredRule
 from tests.builders import a_node
 
 

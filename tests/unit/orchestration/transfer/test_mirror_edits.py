@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from orchestration.transfer.mirror_edits import Edits, Found, Known, Owner, Written, decide
-from orchestration.transfer.mirror_text import Atom, label_of, parse_file, render_atom
+from orchestration.features.mirror.edits import Edits, Found, Known, Owner, Written, decide
+from orchestration.features.mirror.text import Atom, label_of, parse_file, render_atom
 from schemas.commands import Correct, Remember, Retract
 from tests.unit.orchestration.transfer.test_mirror_text import ATOMS
 

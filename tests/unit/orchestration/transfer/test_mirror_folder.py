@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.transfer.mirror_folder import MARKER, Folder, draft_name, open_root, replace_folder
+from orchestration.features.mirror.folder import MARKER, Folder, draft_name, open_root, replace_folder
 from schemas.errors import InvalidRequest, NotFound, SubstrateError, Unavailable
 
 PLACE = "@a/#b/c_1.md"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.transfer.mirror_layout import (
+from orchestration.features.mirror.layout import (
     INDEX,
     AtomKey,
     LinkKey,
@@ -22,9 +22,9 @@ from orchestration.transfer.mirror_layout import (
     render_bundle,
     render_index,
 )
-from orchestration.transfer.mirror_text import Atom, parse_file
+from orchestration.features.mirror.queries import KeyRow
+from orchestration.features.mirror.text import Atom, parse_file
 from schemas.memory import Level
-from substrate.store.mirrored import KeyRow
 
 ADA = MirrorOf(Level.N1, "ada")
 

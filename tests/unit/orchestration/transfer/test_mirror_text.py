@@ -6,17 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.transfer.mirror_block import parse_block, render_block
-from orchestration.transfer.mirror_escapes import guard, unguard
-from orchestration.transfer.mirror_text import (
-    NEW,
-    Atom,
-    ShownLink,
-    is_heading,
-    parse_file,
-    render_atom,
-    snippet,
-)
+from orchestration.features.mirror.block import parse_block, render_block
+from orchestration.features.mirror.escapes import guard, unguard
+from orchestration.features.mirror.text import NEW, Atom, ShownLink, is_heading, parse_file, render_atom, snippet
 
 CHARACTERS = st.characters(codec="utf-8")
 NASTY = (

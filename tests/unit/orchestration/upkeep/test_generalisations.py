@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestration.upkeep import generalisations as general
-from orchestration.upkeep.clusters import Cluster
+from orchestration.features.consolidation import generalisations as general
+from orchestration.features.consolidation.clusters import Cluster
 from schemas.commands import Correct, Relate, Remember, Supersede
 from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
 from schemas.temporal import to_instant

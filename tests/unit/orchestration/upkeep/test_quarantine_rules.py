@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestration.upkeep.quarantine_rules import Suspect, changed_beside, end_of_link, judge
+from orchestration.features.withholding.quarantine_rules import Suspect, changed_beside, end_of_link, judge
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Period
 from substrate.bitemporal import Record, go_back

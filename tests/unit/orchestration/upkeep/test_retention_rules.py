@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep.retention_rules import DAY_US, NewestCut, Row, asks, is_about, place, reached_by
+from orchestration.features.withholding.retention_rules import (
+    DAY_US,
+    NewestCut,
+    Row,
+    asks,
+    is_about,
+    place,
+    reached_by,
+)
+from orchestration.features.withholding.retention_values import Policy, PolicyRule, SetPolicy
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant
-from schemas.upkeep.retention import Policy, PolicyRule, SetPolicy
 
 NOW = 1_000 * DAY_US
 DONE = ResolutionState.RESOLVED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep.revaluation_draw import draw, first_place, is_judgement, is_worth_asking, judgement_id
-from substrate.store.revaluation import Asked, LowMemory
+from orchestration.features.revaluation.draw import draw, first_place, is_judgement, is_worth_asking, judgement_id
+from orchestration.features.revaluation.queries import Asked, LowMemory
 
 TOLD = "I chose a quiet day and sat with it"
 

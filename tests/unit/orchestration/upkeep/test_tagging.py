@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep.tagging import (
+from orchestration.features.tagging.queries import MadeTag
+from orchestration.features.tagging.rules import (
     LEAST_LIKENESS,
     MOST_TAGS,
     NEIGHBOURS,
@@ -18,7 +19,6 @@ from orchestration.upkeep.tagging import (
     possible_given,
     words_to_count,
 )
-from substrate.store.made_tags import MadeTag
 
 TEXTS = st.text("abcdehinorst EINORST.,/", max_size=60) | st.text(max_size=30)
 

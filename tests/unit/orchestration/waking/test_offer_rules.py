@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from orchestration.waking.offer_rules import Whose, find_offers
+from orchestration.features.offers.queries import OfferedLink
+from orchestration.features.offers.rules import Whose, find_offers
 from schemas.memory import Level
 from schemas.upkeep.offers import OfferReply, OffersRequest
-from substrate.store.offers import OfferedLink
 
 ADA = Whose(Level.N1, "ada")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestration.writing.context_mending import MOST_CERTAIN, mend, sparse_warning
+from orchestration.features.contexts.mending import MOST_CERTAIN, mend, sparse_warning
+from orchestration.features.contexts.values import MOST_NODES, GivenEdge, WriteContext
 from schemas.errors import InvalidRequest
-from schemas.mind.contexts import MOST_NODES, GivenEdge, WriteContext
 
 
 def a_context(**given: Any) -> WriteContext:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.features.sharing.copies import Copying, copy_id, copy_link, origin_of, write_copy
 from orchestration.writing.changes import MAY_CHANGE, Refusal
-from orchestration.writing.copies import Copying, copy_id, copy_link, origin_of, write_copy
 from schemas.commands import Correct, Remember, Supersede, Writer
 from schemas.memory import Level, SharedFrom, Source
 from schemas.temporal import END_OF_TIME, Period

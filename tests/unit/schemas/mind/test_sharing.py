@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from schemas.mind.sharing import ContestedQuery, ContestRequest, Share
+from orchestration.features.sharing.values import ContestedQuery, ContestRequest, Share
 
 SHARE: dict[str, Any] = {"citizen_id": "ada", "id": "home", "level": "N2"}
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.memory import Level
-from substrate.connection.record_cache import Record
-from substrate.cypher.fragments import NODE_COLUMNS
-from substrate.store.association import (
+from orchestration.features.association.queries import (
     AnchorPath,
     WeighedTag,
     read_anchors,
@@ -13,6 +10,9 @@ from substrate.store.association import (
     read_walk,
     walk_values,
 )
+from schemas.memory import Level
+from substrate.connection.record_cache import Record
+from substrate.cypher.fragments import NODE_COLUMNS
 
 COLUMNS = {"id": "m", "node_type": "Memory", "name": "m", "energy": "0.5", "confidence": "0.5"}
 MEMORY = Record([COLUMNS.get(column, 0 if column.endswith("_at") else None) for column in NODE_COLUMNS])

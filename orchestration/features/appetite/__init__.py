@@ -1,0 +1,1 @@
+"""Appetite: which of the four ways of waking a citizen needs most, by its drives."""

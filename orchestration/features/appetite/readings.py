@@ -1,0 +1,299 @@
+"""What a citizen has to wake for, from its state and what was read of its graphs: readings with reasons. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+from itertools import chain, islice
+from textwrap import shorten
+from typing import Final, NamedTuple
+
+from orchestration.features.appetite import formulas
+from orchestration.features.appetite.due import Due, find_due, most_due
+from orchestration.features.appetite.queries import Fresh, Kind, Stirring
+from orchestration.mind.decay import effective_energy
+from orchestration.question.reading import ASKING
+from schemas.memory import HalfLives, Level, ResolutionState, graph_fields
+from schemas.mind.appetite import (
+    Appetite,
+    AppetiteSource,
+    LastAsked,
+    PressureOrigin,
+    Reading,
+    ReadingName,
+)
+from schemas.mind.state import CitizenState
+from schemas.temporal import Instant, to_datetime, to_instant
+from substrate.emotions import normal_emotion
+from substrate.text import count_of, stems
+
+MOST_SOURCES: Final = 8
+MOST_CONTEXTS: Final = 4
+GOALS_SHOWN: Final = 2
+SHARED_STEMS: Final = 2
+"""A memory touches a goal when so many of the goal's stems are among its own, or all of a shorter goal."""
+OTHER_PERSON_SHARE: Final = 0.5
+"""The words of a person who is not known to be the citizen count half, as in a waking."""
+PAIN_SENSE: Final = "pain"
+"""The sense of a state that is a pain (002)."""
+NAME_LENGTH: Final = 80
+SOURCE_LENGTH: Final = 200
+
+
+class Facts(NamedTuple):
+    """What an appetite is read from. `own`: of the citizen's graph. `fresh`: of others, by shared level.
+
+    `remembered`: whether there is a memory at all. `noted`: whether the service notes its streams. `zone`: where a
+    planned day begins. `mentioned`: whom and what its late words name. `half_lives` None: energy does not fade.
+    """
+
+    citizen_id: str
+    now: Instant
+    zone: tzinfo
+    state: CitizenState
+    own: Sequence[Stirring] = ()
+    fresh: Sequence[Fresh] = ()
+    last: LastAsked | None = None
+    half_lives: HalfLives | None = None
+    remembered: bool = True
+    noted: bool = True
+    mentioned: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Weighed(NamedTuple):
+    """A memory, and what it would give alone."""
+
+    memory: Stirring
+    amount: float
+
+
+def read_readings(facts: Facts) -> Appetite:
+    """The appetite of these facts, the strongest reading first."""
+    due = find_due(facts.own, facts.now, facts.zone, last=_last_at(facts))
+    weighed = [_Weighed(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
+    work = sorted(weighed, key=lambda each: (-each.amount, -each.memory.valid_at, each.memory.id))
+    open_work = [each.memory.goal or _in_short(each.memory.text) for each in work[:GOALS_SHOWN]]
+    contexts = (*islice(_goals(facts), GOALS_SHOWN), *open_work, *facts.mentioned)
+    readings = (
+        _tension(work), _hunger(facts), _pain(facts), _drives(facts), _due(due, facts), _context(facts),
+        _revaluations(facts),
+    )  # fmt: skip
+    pressure, origin = pressure_of(facts.state, due)
+    return Appetite(
+        citizen_id=facts.citizen_id,
+        at=to_datetime(facts.now),
+        last_stream=facts.last,
+        readings=tuple(sorted(readings, key=lambda each: -each.amount)),
+        tension_source=_in_short(work[0].memory.text, SOURCE_LENGTH) if work else None,
+        dominant_emotions=formulas.dominant(facts.state.emotion_vector),
+        active_contexts=tuple(islice(_distinct(map(_in_short, contexts)), MOST_CONTEXTS)),
+        reality_pressure=pressure,
+        pressure_from=origin,
+        notes=facts.notes,
+    )
+
+
+def pressure_of(state: CitizenState, due: Sequence[Due]) -> tuple[float, PressureOrigin]:
+    """The reality pressure: what the state keeps, else what is due makes it, else .5."""
+    if state.reality_pressure is not None:
+        return state.reality_pressure, "kept"
+    if not due:
+        return formulas.CALM, "default"
+    return round(formulas.pressure(most_due(due)), 4), "due"
+
+
+def _reading(name: ReadingName, amount: float, reason: str, sources: Sequence[_Weighed] = ()) -> Reading:
+    shown = [
+        AppetiteSource(
+            id=each.memory.id,
+            **graph_fields(each.memory.graph),
+            name=_in_short(each.memory.name),
+            amount=round(min(1.0, each.amount), 4),
+        )
+        for each in sources[:MOST_SOURCES]
+    ]
+    return Reading(
+        name=name,
+        amount=round(amount, 4),
+        reason=reason,
+        sources=tuple(shown),
+        further=max(0, len(sources) - MOST_SOURCES),
+    )
+
+
+def _of_kind(facts: Facts, *kinds: Kind) -> list[Stirring]:
+    return [each for each in facts.own if each.kind in kinds]
+
+
+def _last_at(facts: Facts) -> Instant | None:
+    return None if facts.last is None else to_instant(facts.last.at)
+
+
+def _pull(memory: Stirring, facts: Facts) -> float:
+    state = memory.work or ResolutionState.IN_PROGRESS.value
+    energy = memory.energy
+    if facts.half_lives is not None:
+        energy = effective_energy(energy, state, facts.now - memory.valid_at, facts.half_lives)
+    return formulas.pull(energy, state) * (1.0 if _is_of(memory.speaker, facts.citizen_id) else OTHER_PERSON_SHARE)
+
+
+def _is_of(speaker: str | None, citizen_id: str) -> bool:
+    """Whether the words are known to be those of the citizen: of a person by another name they may be or not."""
+    name = (speaker or "").lower()
+    return not name or name in ASKING or name == citizen_id.lower()
+
+
+def _tension(work: Sequence[_Weighed]) -> Reading:
+    if not work:
+        return _reading("unresolved_tension", 0.0, "nothing is blocked or in progress")
+    first = work[0].memory
+    how = "is blocked" if first.work == ResolutionState.BLOCKED.value else "is in progress"
+    further = len(work) - 1
+    more = f", and {further} more {'is' if further == 1 else 'are'} open" if further else ""
+    amount = formulas.tension(each.amount for each in work)
+    return _reading("unresolved_tension", amount, f"{_quoted(first)} {how}{more}", work)
+
+
+def _hunger(facts: Facts) -> Reading:
+    news = sum(each.total for each in facts.fresh)
+    newest = [_Weighed(each, formulas.hunger(0, 1)) for fresh in facts.fresh for each in fresh.newest]
+    told = f"{count_of(news, 'new memory')} of others in shared levels"
+    if not facts.remembered:
+        return _reading("context_hunger", 0.0, "nothing is remembered that it could ask for")
+    if facts.last is None and facts.noted:
+        return _reading("context_hunger", formulas.hunger(None, news), "it never asked for a stream", newest)
+    if facts.last is None:
+        reason = f"this service notes no streams; there are {told}"
+        return _reading("context_hunger", formulas.hunger(0, news), reason, newest)
+    since = max(0, facts.now - to_instant(facts.last.at))
+    reason = f"its last stream was {_ago(since)}" + (f", and there are {told} since" if news else "")
+    return _reading("context_hunger", formulas.hunger(since, news), reason, newest)
+
+
+def _pain(facts: Facts) -> Reading:
+    name, amount = formulas.pain(facts.state.emotion_vector)
+    sensed = facts.state.senses.get(PAIN_SENSE)
+    if sensed is not None and sensed.intensity > amount:
+        about = f": {_in_short(sensed.text)}" if sensed.text else ""
+        return _reading("pain", sensed.intensity, f"it senses pain {sensed.intensity:.2g}{about}")
+    if not amount:
+        return _reading("pain", 0.0, "nothing hurts")
+    told = [source for source in facts.state.sources if source.field == "emotion_vector"]
+    ids = list(chain.from_iterable(source.memory_ids for source in told if normal_emotion(source.name) == name))
+    felt = Reading(name="pain", amount=round(amount, 4), reason=f"it feels {name} {amount:.2g}")
+    sources = [
+        AppetiteSource(id=memory_id, level=Level.N1, name=_named(memory_id, facts), amount=round(amount, 4))
+        for memory_id in ids[:MOST_SOURCES]
+    ]
+    return felt.model_copy(update={"sources": tuple(sources), "further": max(0, len(ids) - MOST_SOURCES)})
+
+
+def _named(memory_id: str, facts: Facts) -> str:
+    return next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id)
+
+
+def _drives(facts: Facts) -> Reading:
+    lacks = {name: formulas.lack(drive.satisfaction) for name, drive in facts.state.drives.items()}
+    name = max(lacks, key=lambda each: (lacks[each], each), default=None)
+    if name is None or not lacks[name]:
+        reason = "no drive is below .3" if lacks else "no drives are declared"
+        return _reading("drives", 0.0, reason)
+    satisfaction = facts.state.drives[name].satisfaction
+    return _reading("drives", lacks[name], f"the drive {name} has a satisfaction of {satisfaction:.2g}")
+
+
+def _due(due: Sequence[Due], facts: Facts) -> Reading:
+    if not due:
+        return _reading("due", 0.0, "nothing is due within days")
+    first = due[0]
+    reason = f"{_quoted(first.memory)} {_when(first, facts.now)}"
+    more = f", and {len(due) - 1} more" if len(due) > 1 else ""
+    return _reading("due", most_due(due), f"{reason}{more}", [_Weighed(each.memory, each.amount) for each in due])
+
+
+def _when(due: Due, now: Instant) -> str:
+    if due.period.start > now:
+        return f"is due in {_length(due.period.start - now)}"
+    return (
+        "is due now"
+        if now < due.period.end or due.period.end == due.period.start
+        else (f"was due {_ago(now - due.period.end)}")
+    )
+
+
+def _context(facts: Facts) -> Reading:
+    """What is new since the last stream and touches a goal, whoever wrote it; not what the goal was read from."""
+    goals = list(_goals(facts))
+    if not goals:
+        return _reading("context", 0.0, "it has no goal that something could touch")
+    since = _last_at(facts) or 0
+    known = {memory_id for source in facts.state.sources for memory_id in source.memory_ids}
+    own = [each for each in _of_kind(facts, "said", "open") if each.created_at > since and each.id not in known]
+    others = [each for fresh in facts.fresh for each in fresh.newest]
+    distinct = {(each.graph, each.id): each for each in (*others, *own)}
+    touching = [each for each in distinct.values() if _touched_goal(each, goals)]
+    if not touching or facts.last is None:
+        return _reading(
+            "context", 0.0, "nothing new touches a goal" if facts.last else "no stream to compare with"
+        )
+    goal = _touched_goal(touching[0], goals)
+    touch = "touches" if len(touching) == 1 else "touch"
+    reason = f"{count_of(len(touching), 'new memory')} since its last stream {touch} a goal, such as “{goal}”"
+    weighed = [_Weighed(each, formulas.touched(1)) for each in touching]
+    return _reading("context", formulas.touched(len(touching)), reason, weighed)
+
+
+def _touched_goal(memory: Stirring, goals: Iterable[str]) -> str | None:
+    """The first of the goals that a memory touches; None for none."""
+    told = stems(f"{memory.name} {memory.text} {memory.goal or ''}")
+    for goal in goals:
+        wanted = stems(goal)
+        if wanted and len(wanted & told) >= min(SHARED_STEMS, len(wanted)):
+            return goal
+    return None
+
+
+def _goals(facts: Facts) -> Iterator[str]:
+    """The goal of the state, and other open goals that its memories tell."""
+    told = [source.name for source in facts.state.sources if source.field == "goal"]
+    yield from dict.fromkeys([*([facts.state.goal] if facts.state.goal else []), *told])
+
+
+def _revaluations(facts: Facts) -> Reading:
+    waiting = _of_kind(facts, "waiting")
+    if not waiting:
+        return _reading("revaluations", 0.0, "no memory waits to be judged anew")
+    wait = "waits" if len(waiting) == 1 else "wait"
+    reason = f"{count_of(len(waiting), 'memory')} {wait} to be judged anew"
+    weighed = [_Weighed(each, formulas.to_judge(1)) for each in waiting]
+    return _reading("revaluations", formulas.to_judge(len(waiting)), reason, weighed)
+
+
+def _distinct(texts: Iterable[str]) -> Iterator[str]:
+    """The texts, without those that say nothing but what one before them said."""
+    told: list[frozenset[str]] = []
+    for text in texts:
+        said = stems(text)
+        if said and not any(said <= earlier for earlier in told):
+            told.append(frozenset(said))
+            yield text
+
+
+def _quoted(memory: Stirring) -> str:
+    return f"“{_in_short(memory.name)}”"
+
+
+def _in_short(text: str, length: int = NAME_LENGTH) -> str:
+    return shorten(text, length, placeholder="…")
+
+
+def _ago(microseconds: Instant) -> str:
+    return f"{_length(microseconds)} ago"
+
+
+def _length(microseconds: Instant) -> str:
+    hours = microseconds / formulas.HOUR
+    if hours < 1.0:
+        return count_of(round(hours * 60), "minute")
+    return count_of(round(hours), "hour") if hours < 48.0 else count_of(round(hours / 24), "day")

@@ -1,0 +1,1 @@
+"""Consolidation: clusters of like memories, and the generalisations made of them."""

@@ -1,0 +1,1 @@
+"""Who a citizen is, by what it remembers; how that changed, and what it learned."""

@@ -1,0 +1,200 @@
+"""Who a citizen is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from orchestration.features.imagination.values import CalibrationScore
+from schemas.base import (
+    CitizenId,
+    Frozen,
+    Request,
+)
+from schemas.field_names import ALIASES, Names
+from schemas.mind.state import CitizenState
+from schemas.paging import Cursor
+from schemas.temporal import AskedMoment, KnownMoment
+
+
+class AsOf(Request):
+    """`as_of_time` sets both time axes, `known_at` the transaction axis alone; `limit` counts entities."""
+
+    as_of_time: AskedMoment | None = None
+    known_at: KnownMoment | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    cursor: Cursor = None
+
+
+class Between(Request):
+    """Two moments, `from` and `to` (default: now). Each sets both time axes, `known_at` the transaction axis.
+
+    They are also called `from_time` and `to_time`.
+    """
+
+    other_names: ClassVar[Names] = {**ALIASES, "from": ("from_time",), "to": ("to_time",)}
+
+    from_time: AskedMoment
+    to_time: AskedMoment | None = None
+    known_at: KnownMoment | None = None
+
+
+class WhoIs(AsOf):
+    """A question about the identity of a citizen."""
+
+    citizen_id: CitizenId
+
+
+class AttachedRule(Frozen):
+    """A rule, and how many memories of the entity have it."""
+
+    rule: str
+    memories: int
+
+
+class IdentityEntity(Frozen):
+    """An entity, and how many memories point to it (`appearances`). `emotions`: how many have each."""
+
+    node_id: str
+    name: str
+    node_type: str
+    appearances: int
+    emotions: dict[str, int] = Field(default_factory=dict)
+    rules: tuple[AttachedRule, ...] = ()
+
+
+class Told(Frozen):
+    """What a citizen said of itself, in its own words, and the memories that say it."""
+
+    value: str
+    memory_ids: tuple[str, ...]
+
+
+class IdentityPerson(Frozen):
+    """A person that the citizen's own memories mention. `relation`: what it is to the citizen: "sister"."""
+
+    node_id: str
+    name: str
+    relation: str | None = None
+    appearances: int
+
+
+class SelfEntity(Frozen):
+    """The memory that stands for the citizen, and how many memories point to it (`appearances`).
+
+    `declared`: the citizen wrote it under the id `self`. Else it was found: by its own name, or by what its texts
+    say of "I".
+    """
+
+    node_id: str
+    name: str
+    node_type: str
+    appearances: int
+    declared: bool
+
+
+class Value(Frozen):
+    """A rule that memories of the citizen have: how many, since when, and the latest of them."""
+
+    rule: str
+    memories: int
+    since: datetime
+    memory_id: str
+
+
+class TemperamentPeriod(Frozen):
+    """How many of the citizen's own memories of a period felt anything (`memories`), and each feeling."""
+
+    start: datetime
+    end: datetime
+    memories: int
+    emotions: dict[str, int]
+
+
+class Temperament(Frozen):
+    """What the citizen's own memories felt: the share of each feeling in all of them, 0 to 1, and by period.
+
+    `memories`: how many felt anything. `periods`: twelve of 30 days, the last of which ends with the newest memory
+    that felt; those in which nothing was felt are left out.
+    """
+
+    memories: int
+    emotions: dict[str, float]
+    periods: tuple[TemperamentPeriod, ...]
+
+
+class Identity(Frozen):
+    """Who a citizen is at a moment: what it says of itself, its people, and what its memories point to (000).
+
+    `name` and `role` are the latest that it told of itself; `self_entity` stands for it. `people`: those it
+    mentions most, first. `values`: the rules of its memories. `temperament`: what it felt, over time. `entities`:
+    the most connected entities, most first; the emotions of the first are the personality, its rules the values.
+    All but `entities` and `state` come with the first page. `state` is that of the same moment, `next` the cursor
+    of the next page.
+    `calibration`: how right its kept predictions were, where some were answered.
+    """
+
+    citizen_id: str
+    as_of_time: datetime
+    known_at: datetime
+    name: Told | None = None
+    role: Told | None = None
+    self_entity: SelfEntity | None = None
+    people: tuple[IdentityPerson, ...] = ()
+    values: tuple[Value, ...] = ()
+    temperament: Temperament | None = None
+    entities: tuple[IdentityEntity, ...] = ()
+    state: CitizenState
+    calibration: CalibrationScore | None = None
+    next: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class TextChange(Frozen):
+    """What something was at the first moment and at the second; None where there was nothing."""
+
+    before: str | None = None
+    after: str | None = None
+
+
+class RelationChange(Frozen):
+    """A person who is something else to the citizen than before."""
+
+    name: str
+    before: str | None = None
+    after: str | None = None
+
+
+class AttachmentShift(Frozen):
+    """How many memories pointed to an entity at each moment."""
+
+    node_id: str
+    name: str
+    before: int
+    after: int
+
+
+class IdentityDiff(Frozen):
+    """What changed in a citizen between two moments; what did not is left out.
+
+    `people_come` and `people_gone` are among its people at one of the moments alone. `attachments`: the entities
+    to which more or fewer memories point, the largest change first. `values_new` and `values_ended`: rules that
+    memories have at one of the moments alone. `temperament`: how much the share of each feeling rose or fell, −1
+    to 1, where memories of both moments felt anything.
+    """
+
+    citizen_id: str
+    from_time: datetime
+    to_time: datetime
+    name: TextChange | None = None
+    role: TextChange | None = None
+    people_come: tuple[IdentityPerson, ...] = ()
+    people_gone: tuple[IdentityPerson, ...] = ()
+    relations: tuple[RelationChange, ...] = ()
+    attachments: tuple[AttachmentShift, ...] = ()
+    values_new: tuple[Value, ...] = ()
+    values_ended: tuple[Value, ...] = ()
+    temperament: dict[str, float] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""The mirror: a memory as Markdown files that a person can read and edit."""

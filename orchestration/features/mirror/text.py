@@ -1,0 +1,271 @@
+"""The text of a mirror's files: an atom is a heading, a block of YAML, the text of a memory, its links. Pure.
+
+A person adds an atom as `## [new] Name`, and edits the values of the block or the text of any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from orchestration.features.mirror.block import parse_block, render_block
+from orchestration.features.mirror.escapes import CONTROL, LINKS_MARK, RULE, guard, unguard
+from orchestration.features.mirror.queries import LABEL_READ
+from schemas.temporal import END_OF_TIME, Instant, to_datetime
+from substrate.bitemporal import Record
+from substrate.store.shown_names import shown_name
+
+NEW: Final = "new"
+"""The id of an atom that a person adds: `## [new] Name`."""
+MOST_HEADING: Final = 100
+MOST_SNIPPET: Final = 80
+
+TEXTS: Final = (
+    "name", "node_type", "goal", "resolution_state", "step", "abstraction", "result", "rule", "severity",
+    "felt_quality", "body_sensation",
+)  # fmt: skip
+NUMBERS: Final = ("energy", "confidence", "importance", "intensity")
+LISTS: Final = ("tags", "buckets", "aliases")
+EMOTIONS: Final = "emotion_vector"
+TIMES: Final = ("valid_at", "invalid_at")
+EDITABLE: Final = (*TEXTS, *NUMBERS, *LISTS, EMOTIONS, *TIMES)
+SHOWN_ONLY: Final = ("created_at", "speaker", "source", "author", "episode_id", "made_tags", "unset")
+"""Fields that a person sees and cannot change."""
+_ORDER: Final = (
+    "name", "node_type", "speaker", "tags", "buckets", "made_tags", "aliases", "valid_at", "invalid_at",
+    "created_at", "energy", "confidence", EMOTIONS, "felt_quality", "body_sensation", "goal", "resolution_state",
+    "step", "importance", "intensity", "result", "rule", "severity", "abstraction", "source", "author",
+    "episode_id", "unset",
+)  # fmt: skip
+
+_JSON: Final = frozenset((*LISTS, EMOTIONS))
+_HEADING: Final = re.compile(r"## \[([^\]]*)\][ \t]*(.*)\Z")
+_NOTHING: Final = ("", "null", "~")
+_NOT_IN_ANCHORS: Final = re.compile(r"[^\w -]")
+
+
+class Atom(NamedTuple):
+    """A memory as a mirror shows it: `fields` has those of `_ORDER` that it has, in the form of the commands.
+
+    Times are ISO texts. `version` is None for one that a person added.
+    """
+
+    id: str
+    version: int | None
+    text: str
+    fields: Mapping[str, Any]
+
+
+class ShownLink(NamedTuple):
+    """A link in the list of an atom: its type, the words for its target, and the relative address of that."""
+
+    relation_type: str
+    label: str
+    address: str
+
+
+class Section(NamedTuple):
+    """An atom of a file with the words of its heading and the line at which it begins.
+
+    `faults`: why it cannot be read; the atom then has only an id.
+    """
+
+    line: int
+    heading: str
+    atom: Atom
+    faults: tuple[str, ...] = ()
+
+
+class ParsedFile(NamedTuple):
+    """`front`: the front matter as strings and lists of strings."""
+
+    front: Mapping[str, Any]
+    sections: Sequence[Section]
+
+
+def atom_of(record: Record) -> Atom:
+    """The atom of a stored record."""
+    content = record.content
+    fields: dict[str, Any] = {}
+    for name in _ORDER:
+        value = content.get(name)
+        if name in _JSON and isinstance(value, str):
+            value = orjson.loads(value)
+        elif name == "unset":
+            value = [each for each in (value or "").split(",") if each]
+        if value not in (None, "", [], {}):
+            fields[name] = tuple(value) if isinstance(value, list) else value
+    fields["valid_at"], fields["created_at"] = iso_time(record.valid.start), iso_time(record.known.start)
+    if record.valid.end < END_OF_TIME:
+        fields["invalid_at"] = iso_time(record.valid.end)
+    return Atom(record.id, record.version, content.get("description") or "", fields)
+
+
+def label(atom_id: str, name: str, speaker: str | None, text: str | None) -> str:
+    """The words of the heading of a memory: its name if that fits, else its first words."""
+    shown = shown_name(atom_id, name, speaker, (text or "")[:LABEL_READ])
+    return shown if is_heading(shown) else snippet(shown) or snippet((text or "")[:LABEL_READ])
+
+
+def label_of(atom: Atom) -> str:
+    return label(atom.id, atom.fields.get("name", ""), atom.fields.get("speaker"), atom.text)
+
+
+def iso_time(instant: Instant) -> str:
+    return to_datetime(instant).isoformat().replace("+00:00", "Z")
+
+
+def snippet(label: str) -> str:
+    """The first words of a name or text, on one line of at most 80 characters."""
+    line = " ".join(CONTROL.sub(" ", label).split())
+    if len(line) <= MOST_SNIPPET:
+        return line
+    return f"{line[: MOST_SNIPPET + 1].rpartition(' ')[0] or line[:MOST_SNIPPET]}…"
+
+
+def is_heading(name: str) -> bool:
+    """True when a name can stand in a heading unchanged; another one stands in the block."""
+    return name == " ".join(name.split()) and len(name) <= MOST_HEADING and name.isprintable() and name != ""
+
+
+def heading(atom_id: str, words: str) -> str:
+    """The heading of an atom; brackets in an id would end it early and become round."""
+    return f"## [{heading_id(atom_id)}] {words}".rstrip()
+
+
+def heading_id(atom_id: str) -> str:
+    """The id as it stands in a heading."""
+    return CONTROL.sub(" ", atom_id).replace("[", "(").replace("]", ")")
+
+
+def anchor(line: str) -> str:
+    """The fragment under which a Git host finds a heading."""
+    return _NOT_IN_ANCHORS.sub("", line.removeprefix("## ").lower()).replace(" ", "-")
+
+
+def render_atom(atom: Atom, words: str, links: Sequence[ShownLink], more: int) -> str:
+    """The atom with its heading and a rule below it. `more`: how many links are not shown."""
+    shown = {name: atom.fields[name] for name in _ORDER if name in atom.fields}
+    if shown.get("name") == words and is_heading(words):
+        del shown["name"]
+    block = render_block({"id": atom.id, "version": atom.version, **shown})
+    parts = [heading(atom.id, words), f"```yaml\n{block}```"]
+    if atom.text:
+        parts.append(guard(atom.text))
+    if links:
+        lines = [LINKS_MARK, ""]
+        for link in links:
+            label = re.sub(r"([\\\[\]<>`*_])", r"\\\1", link.label)
+            lines.append(f"- {link.relation_type} → [{label}]({link.address})")
+        if more:
+            lines.append(f"- and {more:,} more")
+        parts.append("\n".join(lines))
+    return "\n\n".join((*parts, RULE)) + "\n"
+
+
+def parse_file(text: str) -> ParsedFile:
+    """The atoms of a file. What stands before the first heading of an atom is not read, except front matter."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    starts = [place for place, line in enumerate(lines) if _HEADING.match(line)]
+    ends = [*starts[1:], len(lines)][: len(starts)]
+    sections = [_parse_section(start + 1, lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+    return ParsedFile(_front(lines[: starts[0] if starts else len(lines)]), sections)
+
+
+def _front(lines: Sequence[str]) -> Mapping[str, Any]:
+    if not lines or lines[0].rstrip() != RULE:
+        return {}
+    end = next((place for place, line in enumerate(lines[1:], 1) if line.rstrip() == RULE), None)
+    try:
+        return {} if end is None else parse_block("\n".join(lines[1:end]))
+    except ValueError:
+        return {}  # only an added atom is read with it, and shows in the diff without its tag
+
+
+def _parse_section(number: int, lines: Sequence[str]) -> Section:
+    found = _HEADING.match(lines[0])
+    shown_id, words = (found[1].strip(), found[2].rstrip()) if found else ("", "")
+    block, body = _split_block(list(lines[1:]))
+    nothing = Atom(shown_id, None, "", {})
+    try:
+        values = {} if block is None else parse_block("\n".join(block))
+        text, faults = _parse_body(body)
+        if faults:
+            return Section(number, words, nothing, faults)
+        return Section(number, words, _parse_atom(shown_id, words, values, text))
+    except ValueError as fault:
+        return Section(number, words, nothing, (f"its block {fault}",))
+
+
+def _split_block(lines: list[str]) -> tuple[list[str] | None, list[str]]:
+    begin = next((place for place, line in enumerate(lines) if line.strip()), None)
+    if begin is None or lines[begin].rstrip() != "```yaml":
+        return None, lines
+    end = next((place for place in range(begin + 1, len(lines)) if lines[place].rstrip() == "```"), len(lines))
+    return lines[begin + 1 : end], lines[end + 1 :]
+
+
+def _parse_body(lines: list[str]) -> tuple[str, tuple[str, ...]]:
+    """The text of an atom, and what is wrong below it."""
+    lines = _without_blank_ends(lines)
+    if lines and lines[-1].rstrip() == RULE:
+        lines = _without_blank_ends(lines[:-1])
+    mark = next((place for place, line in enumerate(lines) if line.rstrip() == LINKS_MARK), None)
+    if mark is not None:
+        below = [line for line in lines[mark + 1 :] if line.strip() and not line.startswith("- ")]
+        if below:
+            return "", (f"{below[0][:60]!r} stands below its links, where nothing is read: move it above them",)
+        lines = _without_blank_ends(lines[:mark])
+    return unguard("\n".join(lines)), ()
+
+
+def _without_blank_ends(lines: list[str]) -> list[str]:
+    held = [place for place, line in enumerate(lines) if line.strip()]
+    return lines[held[0] : held[-1] + 1] if held else []
+
+
+def _parse_atom(shown_id: str, words: str, values: dict[str, Any], text: str) -> Atom:
+    """Raises ValueError for a block without its id or version, or with a value of another kind."""
+    atom_id, version = values.pop("id", None), values.pop("version", None)
+    if shown_id in ("", NEW) and atom_id is None:
+        atom_id, version = NEW, None
+    elif not isinstance(atom_id, str) or not isinstance(version, str) or not version.isdecimal():
+        raise ValueError("has lost its id or version: put them back, or remove the whole part")
+    elif heading_id(atom_id).strip() != shown_id:
+        raise ValueError(f"has the id {atom_id}, but the heading {shown_id}")
+    unknown = sorted(values.keys() - {*EDITABLE, *SHOWN_ONLY})
+    if unknown:
+        raise ValueError(f"has {', '.join(unknown)}, which no memory has")
+    fields = {name: read for name, value in values.items() if (read := _read(name, value)) not in (None, (), {})}
+    fields.setdefault("name", words)
+    return Atom(atom_id, None if version is None else int(version), text, fields)
+
+
+def _read(name: str, value: Any) -> Any:
+    """The value of a field; None, () or {} for one that is left empty. Raises ValueError for another kind."""
+    if name in (*LISTS, "made_tags", "unset"):
+        items = [] if value in _NOTHING else [value] if isinstance(value, str) else value
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise ValueError(f"has in {name} no list of words such as [one, two]")
+        return tuple(items)
+    if name == EMOTIONS:
+        if not isinstance(value, dict) and value not in _NOTHING:
+            raise ValueError(f"has in {name} no map such as {{joy: 0.5}}")
+        return {key: _number(name, each) for key, each in value.items()} if isinstance(value, dict) else {}
+    if not isinstance(value, str):
+        raise ValueError(f"has in {name} a list or a map, where a word belongs")
+    if name in NUMBERS:
+        return None if value in _NOTHING else _number(name, value)
+    return value or None
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    raise ValueError(f"has in {name} something that is no number")

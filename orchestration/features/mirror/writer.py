@@ -1,0 +1,368 @@
+"""Writes the mirror of a graph: its memories as Markdown files (001, Mirror 2.0), whole or only what changed.
+
+A mirror shows one moment: all reads see the same scope. Only ids, labels and places are held in memory, and the
+whole records of one file at a time. Files that a person edited stay as they are until the edits are applied or
+discarded, except that an erasure reaches them too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import tarfile
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from orchestration.dependencies import Deps, Rest, no_rest
+from orchestration.features.mirror import folder as mirror_folder
+from orchestration.features.mirror import queries as mirrored
+from orchestration.features.mirror.folder import JOURNAL, MARKER, Folder, MirrorBusy
+from orchestration.features.mirror.layout import (
+    CHARACTERS_A_FILE,
+    INDEX,
+    Bundle,
+    LinkKey,
+    MirrorOf,
+    Plan,
+    key_of,
+    make_plan,
+    render_bundle,
+    render_index,
+)
+from orchestration.features.mirror.marker import FileNote, Marker, digest, dump_marker, dump_written, parse_marker
+from orchestration.features.mirror.text import atom_of
+from schemas.errors import Conflict, NotFound
+from schemas.temporal import Instant, Scope
+from substrate.connection.pool import Row
+from substrate.graphs.graph import Graph
+from substrate.store import archive, records, rows
+from substrate.text import count_of
+
+ATOMS_A_READ: Final = 100
+"""Files are read together until they have so many memories."""
+WRITER_S: Final = 30.0
+WRITER_POLL_S: Final = 0.2
+NAMED: Final = 5
+"""So many edited files are named in an error."""
+REMEDY_EDITED: Final = "Apply the edits with `substrate mirror --apply DIR`, or drop them with `--discard`."
+
+
+class MirrorReport(NamedTuple):
+    """What a run wrote. `held_back`: files that a person edited, and that therefore stayed as they are."""
+
+    name: str
+    memories: int
+    files: int
+    written: int
+    removed: int
+    held_back: tuple[str, ...] = ()
+
+
+class Snapshot(NamedTuple):
+    """What a mirror shows `of` a graph at one moment. `marker`: without its files."""
+
+    of: MirrorOf
+    graph: Graph
+    scope: Scope
+    plan: Plan
+    marker: Marker
+
+    async def render(self, bundles: Iterable[Bundle]) -> AsyncIterator[list[tuple[Bundle, bytes]]]:
+        """The bytes of each file, some at a time. Their records are read now, as they were at that moment."""
+        waiting: list[Bundle] = []
+        for bundle in bundles:
+            waiting.append(bundle)
+            lengths = sum(each.length for each in waiting)
+            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ or lengths >= CHARACTERS_A_FILE:
+                yield await self._render(waiting)
+                waiting = []
+        yield await self._render(waiting)
+
+    async def _render(self, bundles: Sequence[Bundle]) -> list[tuple[Bundle, bytes]]:
+        if not bundles:
+            return []
+        ids = [atom.id for bundle in bundles for atom in bundle.atoms]
+        found = await mirrored.read_records(self.graph, ids, self.scope)
+        return await asyncio.to_thread(self._render_records, bundles, found)
+
+    def _render_records(self, bundles: Sequence[Bundle], found: Sequence[Row]) -> list[tuple[Bundle, bytes]]:
+        atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
+        return [(bundle, render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
+
+
+async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
+    """What its mirror shows now. Raises NotFound where nothing is stored."""
+    if not await deps.graphs.for_reading(of.graph):
+        raise NotFound(f"nothing was remembered for {of.name} yet")
+    graph = deps.graph(of.graph)
+    memories, made_count = await _counts(graph)
+    clock = await records.read_clock(graph, now)
+    scope = Scope.at(now, max(now, clock))
+    made = await mirrored.read_made_tags(graph, rest) if made_count else {}
+    keys = [
+        key_of(row)._replace(made_tags=made.get(row.id, ()))
+        async for row in mirrored.read_keys(graph, scope, rest)
+    ]
+    links = [LinkKey(*row) async for row in mirrored.read_link_ends(graph, scope, rest)]
+    changes_at = await mirrored.next_change(graph, now, rest)
+    plan = await asyncio.to_thread(make_plan, keys, links)
+    marker = Marker(of.citizen_id, scope.known.start, clock, memories, made_count, changes_at, graph=of.key)
+    return Snapshot(of, graph, scope, plan, marker)
+
+
+async def _counts(graph: Graph) -> tuple[int, int]:
+    """How many memories and how many made tags the graph has; the engine keeps both numbers."""
+    stored = await archive.count_stored(graph)
+    return stored.labels.get("ConsciousnessNode", 0), stored.types.get("MADE_TAG", 0)
+
+
+async def write_mirror(snapshot: Snapshot, directory: Path, *, discard: bool = False) -> MirrorReport:
+    """Write the whole mirror into a folder beside the former one, and put it in its place.
+
+    Raises Conflict when a person edited the former one and `discard` is not set; InvalidRequest when the
+    directory is not ours or cannot be written. What was there is whole then.
+    """
+    name = snapshot.of.folder
+    with mirror_folder.open_root(directory, create=True) as root:
+        await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
+        if name in set(root.names()):
+            await asyncio.to_thread(_check_replaceable, root, name, discard=discard)
+        draft = mirror_folder.draft_name(name)
+        try:
+            with root.open(draft, create=True) as folder:
+                files = await _write_files(snapshot, folder)
+            await asyncio.to_thread(mirror_folder.replace_folder, root, name, draft)
+        finally:
+            if draft in set(root.names()):
+                with suppress(Exception):
+                    root.remove_tree(draft)
+    return MirrorReport(snapshot.of.name, _count(snapshot), len(files), len(files), 0)
+
+
+def _count(snapshot: Snapshot) -> int:
+    return sum(len(bundle.atoms) for bundle in snapshot.plan.bundles)
+
+
+def _check_replaceable(root: Folder, name: str, *, discard: bool) -> None:
+    with root.open(name) as folder:
+        marker = read_marker(folder)
+        edited = [] if discard else edited_files(folder, marker)
+    if edited:
+        more = f" and {count_of(len(edited) - NAMED, 'other file')}" if len(edited) > NAMED else ""
+        named = ", ".join(edited[:NAMED])
+        raise Conflict(f"somebody edited {named}{more} in {root.where / name}", remedy=REMEDY_EDITED)
+
+
+async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote]:
+    """Write all files of a mirror and its marker."""
+    files: dict[str, FileNote] = {}
+
+    def write(rendered: Sequence[tuple[Bundle, bytes]]) -> None:
+        for bundle, content in rendered:
+            folder.write(bundle.path, content)
+            files[bundle.path] = note_of(snapshot.plan, bundle, content)
+
+    async for rendered in snapshot.render(snapshot.plan.bundles):
+        await asyncio.to_thread(write, rendered)
+    index = render_index(snapshot.plan, snapshot.of).encode()
+    files[INDEX] = FileNote("", digest(index))
+    folder.write(INDEX, index)
+    folder.write(MARKER, dump_marker(snapshot.marker._replace(files=files)))
+    return files
+
+
+def note_of(plan: Plan, bundle: Bundle, content: bytes) -> FileNote:
+    """The note of a file as it is written."""
+    return FileNote(plan.digest(bundle), digest(content), [(atom.id, atom.version) for atom in bundle.atoms])
+
+
+def read_marker(folder: Folder) -> Marker:
+    """The marker of a citizen's folder. Raises InvalidRequest without one, or for a damaged one."""
+    raw = folder.read(MARKER)
+    if raw is None:
+        raise Conflict(
+            f"{folder.where} holds no {MARKER}: it is no mirror, and nothing in it was touched",
+            remedy="Name another directory.",
+        )
+    return parse_marker(raw, folder.read(JOURNAL))
+
+
+def edited_files(folder: Folder, marker: Marker) -> list[str]:
+    """The files that a person changed, added or removed since they were written, by their paths."""
+    found = {entry.path: entry for entry in folder.files()}
+    edited = [
+        path for path, entry in found.items()
+        if path not in marker.files or not entry.regular or not marker.files[path].is_ours(folder.read(path))
+    ]  # fmt: skip
+    return sorted({*edited, *(marker.files.keys() - found.keys())})
+
+
+async def update_mirror(
+    snapshot: Snapshot, directory: Path, rest: Rest = no_rest, *, discard: Iterable[str] = (), erased: bool = False
+) -> MirrorReport:
+    """Write only what changed since the mirror was written. Where there is none it is written whole.
+
+    Edited files are held back unless `discard` names them, or something was `erased`. Raises as `write_mirror`.
+    """
+    name = snapshot.of.folder
+    with mirror_folder.open_root(directory, create=True) as root:
+        await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
+        if name in set(root.names()):
+            with root.open(name) as folder:
+                update = _Update(snapshot, folder, rest, None if erased else frozenset(discard))
+                return await update.run()
+    return await write_mirror(snapshot, directory)
+
+
+class _Update:
+    """Brings one folder in step. `discard`: the edited files that may be overwritten; None for all."""
+
+    def __init__(self, snapshot: Snapshot, folder: Folder, rest: Rest, discard: frozenset[str] | None) -> None:
+        self._snapshot = snapshot
+        self._folder = folder
+        self._rest = rest
+        self._discard = discard
+        self._marker = read_marker(folder)
+        self._files: dict[str, FileNote] = {}
+        self._held_back: list[str] = []
+        self._written = 0
+
+    async def run(self) -> MirrorReport:
+        plan = self._snapshot.plan
+        changed = await asyncio.to_thread(self._changed, plan)
+        async for rendered in self._snapshot.render(changed):
+            for bundle, content in rendered:
+                await asyncio.to_thread(self._write, bundle.path, content)
+                self._files[bundle.path] = note_of(plan, bundle, content)
+                await self._rest()
+        removed = await asyncio.to_thread(self._remove_others)
+        index = render_index(plan, self._snapshot.of).encode()
+        if self._folder.read(INDEX) != index:
+            self._write(INDEX, index)
+        self._files[INDEX] = FileNote("", digest(index))
+        self._folder.write(MARKER, dump_marker(self._snapshot.marker._replace(files=self._files)))
+        self._folder.remove(JOURNAL)
+        held_back = tuple(sorted(self._held_back))
+        return MirrorReport(
+            self._snapshot.of.name, _count(self._snapshot), len(self._files), self._written, removed, held_back
+        )
+
+    def _changed(self, plan: Plan) -> list[Bundle]:
+        """The files to write; the others keep their note."""
+        changed = []
+        again = self._discard or ()  # edited, and to be overwritten although nothing changed in the store
+        for bundle in plan.bundles:
+            note = self._marker.files.get(bundle.path)
+            if note is not None and note.inputs == plan.digest(bundle) and bundle.path not in again:
+                self._files[bundle.path] = note
+            elif not self._keep_edited(bundle.path, note):
+                changed.append(bundle)
+        return changed
+
+    def _keep_edited(self, path: str, note: FileNote | None) -> bool:
+        """Hold an edited file back, with the note of what it was made of; False for one that may be written."""
+        if self._discard is None or path in self._discard:
+            return False
+        content = self._folder.read(path)
+        if (note is None and content is None) or (note is not None and note.is_ours(content)):
+            return False
+        self._held_back.append(path)
+        if note is not None:
+            self._files[path] = note
+        return True
+
+    def _write(self, path: str, content: bytes) -> None:
+        self._folder.append(JOURNAL, dump_written(path, content))
+        self._folder.write(path, content)
+        self._written += 1
+
+    def _remove_others(self) -> int:
+        """Remove the files that have no memories any more."""
+        removed = 0
+        for path, note in self._marker.files.items():
+            if path in self._files or path == INDEX or path in self._held_back:
+                continue
+            if not self._keep_edited(path, note):
+                self._folder.remove(path)
+                removed += 1
+        return removed
+
+
+async def erase_from_mirror(of: MirrorOf | None, deps: Deps, directory: Path, now: Instant) -> None:
+    """Take out of a mirror what the store no longer holds, also from files that somebody edited.
+
+    With None, or for a graph that is gone: remove the mirrors of all graphs that do not exist, with all that is in
+    them. Raises InvalidRequest when a mirror cannot be written, MirrorBusy when another process writes to it for
+    half a minute: it then still holds what was erased.
+    """
+    give_up = time.monotonic() + WRITER_S
+    while True:
+        try:
+            try:
+                snapshot = None if of is None else await take_snapshot(of, deps, now)
+            except NotFound:
+                snapshot = None
+            if snapshot is not None:
+                await update_mirror(snapshot, directory, erased=True)
+                return
+            await asyncio.to_thread(_remove_strays, directory, frozenset(await deps.graphs.existing()))
+            return
+        except MirrorBusy:
+            if time.monotonic() > give_up:
+                raise
+            await asyncio.sleep(WRITER_POLL_S)
+
+
+def _remove_strays(directory: Path, graphs: frozenset[str]) -> None:
+    with suppress(NotFound), mirror_folder.open_root(directory) as root:
+        for name in mirror_folder.finish_all(root):
+            with root.open(name) as folder:
+                is_stray = folder.read(MARKER) is not None and read_marker(folder).of.graph not in graphs
+            if is_stray:
+                root.remove_tree(name)
+
+
+async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:
+    """The whole mirror as the blocks of a tar file; one file of it is in memory at a time."""
+    folder = snapshot.of.folder
+    files: dict[str, FileNote] = {}
+    async for rendered in snapshot.render(snapshot.plan.bundles):
+        for bundle, content in rendered:
+            files[bundle.path] = note_of(snapshot.plan, bundle, content)
+            yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
+    index = render_index(snapshot.plan, snapshot.of).encode()
+    files[INDEX] = FileNote("", digest(index))
+    marker = dump_marker(snapshot.marker._replace(files=files))
+    beside: Mapping[str, bytes] = {
+        f"{folder}/{INDEX}": index, f"{folder}/{MARKER}": marker, MARKER: mirror_folder.ROOT_MARK,
+    }  # fmt: skip
+    for path, content in beside.items():
+        yield _member(path, content, snapshot.marker.known_at)
+    yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+def _member(path: str, content: bytes, at: Instant) -> bytes:
+    """The header of a file in a tar, its bytes, and zeros up to the next block."""
+    info = tarfile.TarInfo(path)
+    info.size, info.mtime, info.mode = len(content), at // 1_000_000, 0o644
+    member = io.BytesIO()
+    member.write(info.tobuf(tarfile.PAX_FORMAT))
+    member.write(content)
+    member.write(bytes(-len(content) % tarfile.BLOCKSIZE))
+    return member.getvalue()
+
+
+async def is_in_step(of: MirrorOf, deps: Deps, directory: Path, now: Instant) -> bool:
+    """True when nothing was written to the graph since its mirror was, and nothing began or ended."""
+    graph = deps.graph(of.graph)
+    with mirror_folder.open_root(directory, create=True, write=False) as root:
+        if of.folder not in set(root.names()):
+            return False
+        with root.open(of.folder) as folder:
+            marker = read_marker(folder)
+    clock = await records.read_clock(graph, now)
+    counts = await _counts(graph)
+    return marker.clock == clock and counts == (marker.memories, marker.made_tags) and now < marker.changes_at

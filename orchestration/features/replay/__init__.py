@@ -1,0 +1,1 @@
+"""Notes of streams, asked again as they were and compared with now."""

@@ -1,0 +1,1 @@
+"""Revaluation: energy and importance of memories are judged again, in the light of what came after."""

@@ -1,0 +1,290 @@
+"""A rule or an action as clauses: what is done and what is not, under which condition, in which order. Pure.
+
+"Release without running the tests" has two clauses, of which the second is negated; in "run the tests before you
+release" the second comes later, in "merge after the review" earlier. The words that lead a clause in stand in the
+files of the languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from functools import cache
+from itertools import chain
+from typing import Final, Literal, NamedTuple
+
+from orchestration.appraisal.languages import CODES, Language, language
+from orchestration.appraisal.speech import Token, sentences
+from orchestration.features.rules.limits import Limits, is_hour, read_limits, units_of
+from schemas.bounded_cache import cached_within
+from substrate.text import normal_text, word_languages, words
+
+type Role = Literal["main", "without", "before", "after", "unless", "when"]
+
+ROLES: Final[Sequence[Role]] = ("without", "unless", "before", "after", "when")
+"""Roles with words of their own, in the order in which these are looked up."""
+_TIMED: Final = frozenset(("before", "after", "unless"))
+_BREAKS: Final = frozenset(",;:()–—.…!?")
+MOST_SHOWN: Final = 2_000
+"""Only so many characters of a text show its language."""
+FEW_WORDS: Final = 3
+SHORT: Final = 8
+"""A text of so many words or fewer may have no function word: "send Mira one small step"."""
+_FAR: Final = 100
+_NEAR: Final = 50
+LEAST_COMPOUND: Final = 5
+"""A word of so many letters or more may be the end of a compound: Rechnung in Stromrechnung."""
+
+
+class Word(NamedTuple):
+    """A word that carries meaning, as it is written in lower case, and its stem."""
+
+    text: str
+    stem: str
+
+
+class Clause(NamedTuple):
+    """`negated`: it is not done. `place`: its order in time. `words`: those that carry meaning, without times.
+
+    `carried`: words of the clause before, which a pronoun in it stands for. `name`: it begins with a name.
+    """
+
+    role: Role
+    tokens: tuple[Token, ...]
+    negated: bool
+    place: int
+    words: tuple[Word, ...]
+    limits: Limits
+    carried: tuple[Word, ...] = ()
+    sentence: int = 0
+
+    @property
+    def text(self) -> str:
+        return " ".join(token.text for token in self.tokens)
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return frozenset(word.stem for word in self.words)
+
+
+def languages_of(text: str) -> list[Language]:
+    """The languages with rules that a text may be in, the likeliest first; none for a text in another one.
+
+    A text without any function word may be in each of them, as long as its letters are Latin.
+    """
+    counts = {code: len(_telling(text, code)) for code in word_languages()}
+    most = max(counts.values())
+    if not any(char.isalpha() and normal_text(char)[:1].isascii() for char in text[:MOST_SHOWN]):
+        return []
+    return [language(code) for code in CODES if counts.get(code, 0) == most]
+
+
+def is_told(text: str, code: str) -> bool:
+    """Whether a text is known to be in a language: by a function word; a few words need none if letters fit.
+
+    Some more need a word by which rules and actions are read, or none that ends as the language's words do not.
+    """
+    if _telling(text, code):
+        return True
+    letters = "".join(language(code).judging.get("letters", ()))
+    others = (char for char in text.lower() if char.isalpha() and char not in letters)
+    found, known = words(text), dict.fromkeys(CODES, 0)
+    if len(found) > SHORT or not all(map(str.isascii, others)):
+        return False
+    for each in CODES:
+        known[each] = len(_known(each).intersection(map(language(each).stemmer.stemWord, found)))
+    if len(found) <= FEW_WORDS or any(known.values()):
+        return len(found) <= FEW_WORDS or known[code] == max(known.values())
+    ends = tuple(language(code).judging["foreign_ends"])
+    return not any(word.islower() and word.endswith(ends) for word in text.split())
+
+
+@cache
+def _known(code: str) -> frozenset[str]:
+    """The stems of all words in the lists by which rules and actions are read."""
+    spoken = language(code)
+    listed = " ".join(chain.from_iterable(spoken.judging.values()))
+    return frozenset(map(spoken.stemmer.stemWord, words(listed)))
+
+
+def _telling(text: str, code: str) -> list[str]:
+    """The words of a text that show its language: function words, and those by which a rule bids."""
+    known = word_languages()[code].stop_words
+    if code in CODES:
+        judging = language(code).judging
+        known = known.union(*(judging[name] for name in ("negations", "bidding", "only")))
+    return [word for word in words(text[:MOST_SHOWN]) if word in known]
+
+
+def read_clauses(text: str, code: str, today: int | None = None) -> tuple[Clause, ...]:
+    """The clauses of a text in the language with this code, in the order in which they are written."""
+    return _read_clauses(text, code, today)
+
+
+@cached_within(8 << 20)
+def _read_clauses(text: str, code: str, today: int | None) -> tuple[Clause, ...]:
+    spoken = language(code)
+    found: list[Clause] = []
+    for number, sentence in enumerate(sentences(text, spoken)):
+        for role, tokens in _cut(sentence.tokens, spoken):
+            found.append(_clause(_Cut(role, tokens), found, spoken, today)._replace(sentence=number))
+    return tuple(clause for clause in found if clause.tokens)
+
+
+class _Cut(NamedTuple):
+    role: Role
+    tokens: list[Token]
+
+
+def _cut(tokens: Sequence[Token], spoken: Language) -> list[_Cut]:
+    cuts = [_Cut("main", [])]
+    texts = [token.text for token in tokens]
+    place = 0
+    while place < len(tokens):
+        if texts[place] in _BREAKS:
+            if cuts[-1].tokens:
+                cuts.append(_Cut("main", []))
+            place += 1
+            continue
+        if cuts[-1].role != "main" and cuts[-1].tokens and texts[place] in spoken.judging["bidding"]:
+            cuts.append(_Cut("main", []))  # "before a meal always wash your hands"
+        role, length = _lead(tokens, texts, place, spoken)
+        if role is None:
+            cuts[-1].tokens.append(tokens[place])
+            place += 1
+            continue
+        if cuts[-1].tokens or role != "main":
+            cuts.append(_Cut(role, []))
+        place += length
+    return [cut for cut in chain.from_iterable(_without_verbs(cuts, spoken)) if cut.tokens]
+
+
+def _lead(tokens: Sequence[Token], texts: Sequence[str], place: int, spoken: Language) -> tuple[Role | None, int]:
+    """The role of the clause that the words at a place lead in, and how many they are."""
+    for role in ROLES:
+        length = _match(texts, place, spoken.judging[role])
+        if length and not (role in _TIMED and is_hour(tokens, texts, place + length, spoken)):
+            return role, length
+    length = _match(texts, place, spoken.judging["joins"])
+    return ("main", length) if length else (None, 0)
+
+
+def _match(texts: Sequence[str], place: int, phrases: Sequence[str]) -> int:
+    """How many words the longest of the phrases has that stands at the place; 0 for none."""
+    lengths = [len(parts) for parts in map(str.split, phrases) if list(texts[place : place + len(parts)]) == parts]
+    return max(lengths, default=0)
+
+
+def _without_verbs(cuts: Sequence[_Cut], spoken: Language) -> list[list[_Cut]]:
+    """In a language whose verb comes last: "ohne Rücksprache bezahlen" takes one word, the rest goes before."""
+    infinitive = spoken.judging.get("infinitive", ())
+    found: list[list[_Cut]] = []
+    for cut in cuts:
+        if not infinitive or cut.role != "without" or any(token.text in infinitive for token in cut.tokens):
+            found.append([cut])
+            continue
+        end = next((i for i, token in enumerate(cut.tokens, 1) if not _is_common(token.text, spoken)), 0)
+        rest = cut.tokens[end:]
+        if rest and found:
+            found[-1][-1].tokens.extend(rest)
+        found.append([_Cut(cut.role, cut.tokens[:end])])
+    return found
+
+
+def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | None) -> Clause:
+    judging, tokens = spoken.judging, cut.tokens
+    texts = [token.text for token in tokens]
+    limits = read_limits(tokens, spoken, today)
+    content = content_words(tokens, limits, spoken)
+    leaving = stems_of(spoken.code, "negating")  # skip, avoid, refuse
+    turned = sum(text in judging["negations"] or spoken.stemmer.stemWord(text) in leaving for text in texts)
+    negated = (turned + (cut.role == "without")) % 2 == 1
+    place = len(before) + {"before": _FAR, "after": -_FAR}.get(cut.role, 0)
+    place += _NEAR * (any(text in judging["last"] for text in texts))
+    place -= _NEAR * (any(text in judging["first"] for text in texts))
+    carried = before[-1].words if before and any(text in judging["pronouns"] for text in texts) else ()
+    return Clause(cut.role, tuple(tokens), negated, place, content, limits, carried)
+
+
+def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> tuple[Word, ...]:
+    """The words that carry meaning: no function words, no times, no light verbs unless they are all there is."""
+    negating = stems_of(spoken.code, "negating")
+    found: list[Word] = []
+    deeds = deeds_of(spoken.code)
+    particle = -1
+    for place, token in enumerate(tokens):
+        if place == particle:
+            continue
+        text = token.text.removesuffix("'s")
+        stem = spoken.stemmer.stemWord(text)
+        after = tokens[place + 1].text if place + 1 < len(tokens) else ""
+        if f"{stem} {after}" in deeds:
+            found.append(Word(f"{text} {after}", deeds[f"{stem} {after}"]))
+            particle = place + 1
+            continue
+        if place in limits.taken or not any(char.isalpha() for char in text) or _is_common(text, spoken):
+            continue
+        if stem not in negating:
+            found.append(Word(text, deeds.get(stem, stem)))
+    light = stems_of(spoken.code, "light") | set(units_of(spoken).values())  # "more than 100 euros": of spending
+    heavy = [word for word in found if word.stem not in light]
+    return tuple(dict.fromkeys(heavy or found))
+
+
+@cache
+def deeds_of(code: str) -> Mapping[str, str]:
+    """The stem under which each word for a deed is known: erase is delete. A verb with a particle is two words."""
+    spoken = language(code)
+    stem = spoken.stemmer.stemWord
+    found: dict[str, str] = {}
+    for group in spoken.judging["deeds"]:
+        known, *others = group.split()
+        for word in others:
+            verb, _, particle = word.partition("_")
+            found[f"{stem(verb)} {particle}" if particle else stem(verb)] = stem(known)
+    return found
+
+
+@cache
+def stems_of(code: str, name: str) -> frozenset[str]:
+    """The stems of one of the lists by which rules and actions are read."""
+    return frozenset(map(language(code).stemmer.stemWord, language(code).judging[name]))
+
+
+def all_words(tokens: tuple[Token, ...], code: str) -> tuple[Word, ...]:
+    """Each token as a word, those for times and amounts too: "ten paragraphs" tells a manner."""
+    spoken, deeds = language(code), deeds_of(code)
+    found: list[Word] = []
+    for token in tokens:
+        stem = spoken.stemmer.stemWord(token.text)
+        found.append(Word(token.text, deeds.get(stem, stem)))
+    return tuple(found)
+
+
+def is_opposite(stem: str, among: Set[str], code: str) -> bool:
+    """Whether a deed or a manner has its opposite among stems, and neither itself nor one that means the same."""
+    opposites = opposites_of(code)
+    others = opposites.get(stem, frozenset()) & among
+    return any(opposites[other].isdisjoint(among) for other in others) and stem not in among
+
+
+@cache
+def opposites_of(code: str) -> Mapping[str, frozenset[str]]:
+    """Of the stem of a deed or a manner, those that leave no room for it: short, and long or detailed."""
+    spoken, deeds = language(code), deeds_of(code)
+    found: dict[str, frozenset[str]] = {}
+    for group in spoken.judging["opposites"]:
+        sides: list[set[str]] = []
+        for side in group.split("/"):
+            stems = list(map(spoken.stemmer.stemWord, side.split()))
+            sides.append(set(map(deeds.get, stems, stems)))
+        for place, own in enumerate(sides):
+            others = frozenset(chain.from_iterable(sides[:place] + sides[place + 1 :])) - own
+            for stem in own:
+                found[stem] = found.get(stem, frozenset()) | others
+    return found
+
+
+def _is_common(text: str, spoken: Language) -> bool:
+    named = (*spoken.judging["common"], *spoken.judging["negations"])
+    stop_words = word_languages()[spoken.code].stop_words
+    return text in spoken.function_words or normal_text(text) in stop_words or text in named

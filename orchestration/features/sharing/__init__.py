@@ -1,0 +1,1 @@
+"""Sharing a memory on a shared level, its copies, and contests of what is shared."""

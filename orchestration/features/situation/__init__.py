@@ -1,0 +1,1 @@
+"""Situation: all that a cycle of the mind begins with, in one call."""

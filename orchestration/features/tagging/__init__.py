@@ -1,0 +1,1 @@
+"""Tags that the upkeep makes for memories without any."""

@@ -1,0 +1,334 @@
+"""Hides what came from a distrusted source, then releases it as a whole or lets it stay hidden for good.
+
+A quarantine is ordinary commands with ids of its own: retractions, and undos of what was changed. So every way of
+asking obeys at once, and the present before it can be asked for with `known_at`. The receipts of the commands tell
+what is to be released.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import batched
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from orchestration.dependencies import Deps
+from orchestration.features.withholding import quarantine_queries as store
+from orchestration.features.withholding.quarantine_queries import StoredQuarantine
+from orchestration.features.withholding.quarantine_rules import PREFIX, Moment, Suspect, is_tainted
+from orchestration.features.withholding.quarantine_search import Decision, Search
+from orchestration.features.withholding.quarantine_values import (
+    MOST_THINGS,
+    Quarantine,
+    QuarantineChange,
+    QuarantinedThing,
+    QuarantineRequest,
+    QuarantinesAnswer,
+)
+from orchestration.mind.state import restore_state
+from orchestration.writing import atomic
+from schemas.collectives import GraphRequest
+from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, Writer, WriteReceipt
+from schemas.errors import Conflict, NotFound, StoreTimeout
+from schemas.memory import Level, Source, graph_fields
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, to_datetime, to_instant
+from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
+from substrate.store import reader
+from substrate.store.records import read_clock
+
+COMMANDS_AT_ONCE: Final = 25
+"""Each may move a record with two indexed vectors, and the engine ends a statement after a second."""
+MOST_PASSES: Final = 4
+"""What was written meanwhile is hidden too: the search is done again until it finds nothing, at most so often."""
+NOBODY: Final = Writer()
+
+
+class _Order(NamedTuple):
+    """A graph, and who orders what is done there."""
+
+    graph: Graph
+    deps: Deps
+    request: GraphRequest
+    by: Source
+    writer: Writer
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What became of the things of a quarantine, by kind and id."""
+
+    things: dict[tuple[str, str], QuarantinedThing] = field(default_factory=dict)
+
+    def add(self, decision: Decision, *, refused: bool = False) -> None:
+        fate = "refused" if refused else _FATES[decision.verdict.fate]
+        key = (decision.kind, decision.id)
+        self.things[key] = QuarantinedThing(kind=decision.kind, id=decision.id, fate=fate, why=decision.why)
+
+    def has_refused(self, decision: Decision) -> bool:
+        thing = self.things.get((decision.kind, decision.id))
+        return thing is not None and thing.fate == "refused"
+
+    def hidden_memories(self) -> list[str]:
+        return [each.id for each in self.things.values() if each.kind == "memory" and each.fate == "hidden"]
+
+    def counts(self) -> dict[str, int]:
+        things = self.things.values()
+        hidden = [each for each in things if each.fate == "hidden"]
+        fates = Counter(each.fate for each in things)
+        return {
+            "memories": sum(each.kind == "memory" for each in hidden),
+            "links": sum(each.kind == "link" for each in hidden),
+            **{fate: fates[fate] for fate in ("taken_back", "kept", "refused")},
+        }
+
+
+_FATES: Final[Mapping[str, Any]] = {"hide": "hidden", "take_back": "taken_back", "kept": "kept"}
+
+
+async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, writer: Writer = NOBODY) -> Quarantine:
+    """Hide what the request names and what follows from it; answers when all of it is hidden.
+
+    With `dry_run` nothing is changed. What was written meanwhile is hidden too. If it is interrupted, the same
+    request hides the rest, and what was hidden can be released. Raises NotFound when the graph does not exist,
+    Unavailable when the engine does not answer.
+    """
+    order = await _order(request, deps, writer)
+    before = await read_clock(order.graph, now)
+    shown = Quarantine(
+        **graph_fields(request.graph_key),
+        citizen_id=request.citizen_id,
+        status="dry_run" if request.dry_run else "nothing",
+        request=request,
+        begun_at=to_datetime(now),
+        known_before=to_datetime(before),
+    )
+    tally, suspect = _Tally(), _suspect(request)
+    kept = StoredQuarantine(f"{PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
+    state = await _take_back_state(order, suspect, kept.id, now)
+    shown = shown.model_copy(update={"state": state})
+    if request.dry_run:
+        for decision in await Search(order.graph, suspect, now).run():
+            tally.add(decision)
+        return shown.model_copy(update={**tally.counts(), "things": await _things(order.graph, tally)})
+    shown = shown.model_copy(update={"id": kept.id})
+    kept = await _hide_all(order, suspect, kept._replace(data=_data(shown, "hiding")), tally, now=now)
+    shown = shown.model_copy(update={**tally.counts(), "things": await _things(order.graph, tally)})
+    if not kept.used and not state:
+        return shown.model_copy(update={"id": None})
+    held = await store.hold_feedback(order.graph, kept.id, tally.hidden_memories(), now)
+    ended = to_datetime(await read_clock(order.graph, now))
+    shown = shown.model_copy(update={"status": "hidden", "feedback": held, "ended_at": ended})
+    await store.write_quarantine(order.graph, kept._replace(data=_data(shown, "hidden")))
+    return shown
+
+
+async def _hide_all(
+    order: _Order, suspect: Suspect, kept: StoredQuarantine, tally: _Tally, *, now: Instant
+) -> StoredQuarantine:
+    """Hide until a search finds nothing new. The quarantine is stored before each list of commands."""
+    for _ in range(MOST_PASSES):
+        found = await Search(order.graph, suspect, now).run()
+        for decision in found:
+            if decision.verdict.fate == "kept":
+                tally.add(decision)
+        changes = [decision for decision in found if decision.changes and not tally.has_refused(decision)]
+        if not changes:
+            break
+        for group in batched(changes, COMMANDS_AT_ONCE):
+            first = kept.used
+            kept = kept._replace(used=first + len(group))
+            await store.write_quarantine(order.graph, kept)
+            numbered = enumerate(group, start=first)
+            commands = [_command(decision, f"{kept.id}-{number}", order) for number, decision in numbered]
+            for decision, receipt in zip(group, await _apply(commands, order.deps, now), strict=True):
+                if receipt.status == "stored" or receipt.problem == "not-trusted":
+                    tally.add(decision, refused=receipt.status == "refused")
+    return kept
+
+
+async def _take_back_state(order: _Order, suspect: Suspect, mark: str, now: Instant) -> tuple[str, ...]:
+    """The fields of the state that the quarantine is about, which say from now on what they said before."""
+    request = order.request
+
+    def earlier(by: Mapping[str, Any]) -> int | None:
+        if by.get("source") is None:
+            return None
+        at, source = to_instant(datetime.fromisoformat(by["at"])), Source(by["source"])
+        is_meant = is_tainted(Moment(at, source, by["key_id"], None, (), ()), suspect)
+        return int(by["over"]) if is_meant else None
+
+    if request.level is not Level.N1 or request.citizen_id is None:
+        return ()
+    dry_run = isinstance(request, QuarantineRequest) and request.dry_run
+    return await restore_state(request.citizen_id, earlier, order.deps, now, mark=mark, dry_run=dry_run)
+
+
+async def release(
+    quarantine_id: str, request: QuarantineChange, deps: Deps, now: Instant, *, writer: Writer = NOBODY
+) -> Quarantine:
+    """Bring back everything that a quarantine hid, but what was changed since. Released again, nothing happens.
+
+    Raises NotFound for an unknown graph or quarantine, Conflict for one that was made final.
+    """
+    order = await _order(request, deps, writer)
+    kept, shown = await _find(order, quarantine_id)
+    if shown.status == "retracted":
+        fault = f"{quarantine_id} was made final: what it hid stays retracted"
+        raise Conflict(fault, remedy="Undo the retraction of a memory by itself.")
+    if shown.status == "released":
+        return shown
+    await store.write_quarantine(order.graph, kept._replace(data=_data(shown, "releasing")))
+    done = refused = 0
+    async for applied in _applied(order.graph, kept):
+        answers = await _apply([_undo(each, order) for each in applied], deps, now)
+        done += sum(answer.status == "stored" for answer in answers)
+        refused += sum(answer.status == "refused" for answer in answers)
+    await store.release_feedback(order.graph, kept.id, now)
+    if request.citizen_id is not None and shown.state:
+        await restore_state(
+            request.citizen_id, lambda by: by["held"] if by.get("quarantine") == kept.id else None, deps, now
+        )
+    status = "hidden" if refused and not done else "released"
+    ended = to_datetime(await read_clock(order.graph, now))
+    shown = shown.model_copy(update={"status": status, "not_released": refused, "ended_at": ended})
+    await store.write_quarantine(order.graph, kept._replace(data=_data(shown, status)))
+    return shown
+
+
+async def retract(quarantine_id: str, request: QuarantineChange, deps: Deps, now: Instant) -> Quarantine:
+    """Make a quarantine final: what it hid stays retracted, and the feedback that it put aside is removed.
+
+    Raises NotFound for an unknown graph or quarantine, Conflict for one that was released.
+    """
+    order = await _order(request, deps, NOBODY)
+    kept, shown = await _find(order, quarantine_id)
+    if shown.status in ("released", "releasing"):
+        fault = f"{quarantine_id} was released: there is nothing to retract"
+        raise Conflict(fault, remedy="Quarantine the source again.")
+    await store.drop_feedback(order.graph, kept.id)
+    shown = shown.model_copy(update={"status": "retracted", "ended_at": to_datetime(now)})
+    await store.write_quarantine(order.graph, kept._replace(data=_data(shown, "retracted")))
+    return shown
+
+
+async def read_quarantine(quarantine_id: str, request: GraphRequest, deps: Deps) -> Quarantine:
+    """One quarantine with the first things that it hid. Raises NotFound for an unknown graph or quarantine."""
+    return (await _find(await _order(request, deps, NOBODY), quarantine_id))[1]
+
+
+async def list_quarantines(request: GraphRequest, deps: Deps) -> QuarantinesAnswer:
+    """The quarantines of a graph, the newest first; none where nothing was remembered."""
+    name = graph_name(request.graph_key, request.citizen_id)
+    if not await deps.graphs.for_reading(name):
+        return QuarantinesAnswer()
+    stored = await store.read_quarantines(deps.graph(name))
+    shown = (Quarantine(**each.data).model_copy(update={"things": ()}) for each in stored)
+    return QuarantinesAnswer(quarantines=tuple(shown))
+
+
+async def _order(request: GraphRequest, deps: Deps, writer: Writer) -> _Order:
+    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
+    by = request.by if isinstance(request, QuarantineChange) else Source.CITIZEN
+    return _Order(graph, deps, request, by, writer)
+
+
+async def _find(order: _Order, quarantine_id: str) -> tuple[StoredQuarantine, Quarantine]:
+    for kept in await store.read_quarantines(order.graph):
+        if kept.id == quarantine_id:
+            return kept, Quarantine(**kept.data)
+    raise NotFound(f"there is no quarantine {quarantine_id} here")
+
+
+def _data(shown: Quarantine, status: str) -> dict[str, Any]:
+    return shown.model_copy(update={"status": status}).model_dump(mode="json", exclude_unset=True)
+
+
+def _suspect(request: QuarantineRequest) -> Suspect:
+    return Suspect(
+        source=request.source,
+        episode_id=request.episode_id,
+        key_id=request.key_id,
+        speaker=request.speaker,
+        tag=request.tag,
+        since=BEGINNING_OF_TIME if request.since is None else to_instant(request.since),
+        until=END_OF_TIME if request.until is None else to_instant(request.until),
+    )
+
+
+def _command(decision: Decision, command_id: str, order: _Order) -> ChangeCommand:
+    """The command that hides a thing or takes back what was done to it; refused if it was changed meanwhile."""
+    fields = _fields(decision.id, command_id, order)
+    is_memory = decision.kind == "memory"
+    if decision.verdict.fate == "hide":
+        kind = Retract if is_memory else Unrelate
+        start = to_datetime(decision.verdict.start)
+        command: ChangeCommand = kind(**fields, effective_at=start, expected_version=decision.version)
+        return command.as_quarantining().with_writer(order.writer)
+    command = (Undo if is_memory else UndoLink)(**fields, expected_version=decision.version)
+    return command.as_quarantining(decision.verdict.start).with_writer(order.writer)
+
+
+def _fields(record_id: str, command_id: str, order: _Order) -> dict[str, Any]:
+    request = order.request
+    scope = {**graph_fields(request.graph_key), "citizen_id": request.citizen_id, "source": order.by}
+    return {**scope, "id": record_id, "command_id": command_id}
+
+
+class _Applied(NamedTuple):
+    """A command of a quarantine that was applied, by its receipt."""
+
+    command_id: str
+    command: str
+    record_id: str
+
+
+async def _applied(graph: Graph, kept: StoredQuarantine) -> AsyncIterator[list[_Applied]]:
+    """What a quarantine did, from its receipts, in lists of bounded length. Erased memories have none."""
+    for numbers in batched(range(kept.used), COMMANDS_AT_ONCE):
+        receipts = await reader.receipts(graph, [f"{kept.id}-{number}" for number in numbers])
+        found = [_Applied(each.command_id, each.command, each.id) for each in receipts.values() if each.id]
+        if found:
+            yield found
+
+
+def _undo(applied: _Applied, order: _Order) -> ChangeCommand:
+    """The command that reverts one of a quarantine, unless something changed since."""
+    kind = UndoLink if applied.command in ("unrelate", "undo_link") else Undo
+    number = applied.command_id.removeprefix(PREFIX)
+    fields = _fields(applied.record_id, f"{PREFIX}release-{number}", order)
+    command = kind(**fields, undoes=applied.command_id)
+    return command.as_quarantining().with_writer(order.writer)
+
+
+async def _apply(commands: Sequence[ChangeCommand], deps: Deps, now: Instant) -> list[WriteReceipt]:
+    """Apply commands on different records together: the refused ones alone are left out."""
+    receipts: dict[str, WriteReceipt] = {}
+    left = list(commands)
+    while left:
+        answers = await _apply_list(left, deps, now)
+        receipts |= {answer.command_id: answer for answer in answers}
+        refused = {answer.command_id for answer in answers if answer.problem not in (None, "not-applied")}
+        left = [command for command in left if command.command_id not in refused] if refused else []
+    return [receipts[str(command.command_id)] for command in commands]
+
+
+async def _apply_list(commands: Sequence[ChangeCommand], deps: Deps, now: Instant) -> list[WriteReceipt]:
+    """Apply a list as a whole; one that takes the engine too long changed nothing and is halved."""
+    try:
+        return await atomic.apply(commands, deps, now)
+    except StoreTimeout:
+        if len(commands) == 1:
+            raise
+    half = len(commands) // 2
+    return [*await _apply_list(commands[:half], deps, now), *await _apply_list(commands[half:], deps, now)]
+
+
+async def _things(graph: Graph, tally: _Tally) -> tuple[QuarantinedThing, ...]:
+    """The first things, memories first, with the names of memories."""
+    first = sorted(tally.things.values(), key=lambda each: each.kind == "link")[:MOST_THINGS]
+    names = await store.read_names(graph, [each.id for each in first if each.kind == "memory"])
+    return tuple(each.model_copy(update={"name": names.get(each.id, "")}) for each in first)
