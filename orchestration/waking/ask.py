@@ -23,7 +23,7 @@ from orchestration.mind.state import felt_state
 from orchestration.ranking.activation import in_order
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.consciousness_score import REALITY_PRESSURE
-from orchestration.ranking.plurality import with_plurality
+from orchestration.ranking.plurality import HALF_LIFE_DAYS, with_plurality
 from orchestration.stream_completion import (
     StageTimer,
     complete,
@@ -69,7 +69,7 @@ async def retrieve_consciousness_context_from_state(
         pressure = await deps.features.read("pressure", whole, view.targets.get(Level.N1), view.scope)
     pressure = REALITY_PRESSURE if pressure is None else pressure
     state = state.model_copy(update={"reality_pressure": pressure})
-    waking = _waking_state(state, whole, scope, deps.half_life_days, pressure=pressure)
+    waking = _waking_state(state, whole, scope, pressure=pressure)
     timer.end("state")
     meaning, filtered = await asyncio.gather(
         embed_goal(waking, view, deps, notes), read_filters(state.filters, view)
@@ -170,7 +170,7 @@ def _notes(state: StateBasedRetrieval, waking: WakingState, whole: CitizenState,
 
 
 def _waking_state(
-    state: StateBasedRetrieval, whole: CitizenState, scope: Scope, half_life_days: float, *, pressure: float
+    state: StateBasedRetrieval, whole: CitizenState, scope: Scope, *, pressure: float
 ) -> WakingState:
     """The state in the form of the scores. A derived goal is left out: other open work would not be found."""
     derived = {source.field for source in whole.sources}
@@ -182,7 +182,7 @@ def _waking_state(
         goal=goal if goal is not None and plain_goal(goal) else None,
         moment=scope.valid.start,
         citizen=state.citizen_id,
-        half_life=half_life_days if state.temporal_scope == "recent" else None,
+        half_life=HALF_LIFE_DAYS if state.temporal_scope == "recent" else None,
         pressure=pressure,
         link_state=State(goal, whole.emotion_vector),
     )
