@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from api.cli.identity import show
+from api.faces.identity import show
 from orchestration.features.identity.values import Identity
 from schemas.mind.state import CitizenState, Drive
 
