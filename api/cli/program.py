@@ -24,7 +24,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from api.version import installed_version
+from api import installed_version
 from schemas.errors import Conflict, Incorrect, NotFound, SubstrateError, Unavailable
 
 EXIT_FAULT: Final = 1
