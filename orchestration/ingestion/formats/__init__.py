@@ -13,7 +13,6 @@ from orchestration.ingestion.formats import (
     chatgpt,
     claude,
     commands,
-    documents,
     graphiti,
     html_page,
     locomo,
@@ -22,38 +21,41 @@ from orchestration.ingestion.formats import (
     mcp_memory,
     mem0,
     messages,
+    notebook,
     pdf,
     tables,
     telegram,
     whatsapp,
 )
-from orchestration.ingestion.formats.guessing import guess
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles, Parser, join
-from orchestration.ingestion.formats.reader import invalid_field, is_citizen_id
+from orchestration.ingestion.formats.reader import Format, Names, invalid_field, is_citizen_id, names_in
 from schemas.errors import InvalidRequest
 
-__all__ = ["FORMATS", "File", "FileSet", "Ingestible", "ParsedFiles", "Parser", "parse"]
+__all__ = ["FORMATS", "FORMS", "File", "FileSet", "Ingestible", "ParsedFiles", "Parser", "guess", "parse"]
 
-FORMATS: Final[Mapping[str, Parser]] = {
-    "messages": messages.parse,
-    "chatgpt": chatgpt.parse,
-    "claude": claude.parse,
-    "whatsapp": whatsapp.parse,
-    "telegram": telegram.parse,
-    "email": mail.parse,
-    "csv": tables.parse,
-    "markdown": markdown.parse,
-    "text": documents.parse_texts,
-    "html": html_page.parse,
-    "pdf": pdf.parse,
-    "commands": commands.parse,
-    "locomo": locomo.parse,
-    "graphiti": graphiti.parse,
-    "mem0": mem0.parse,
-    "mcp-memory": mcp_memory.parse,
-}
+_TABLE: Final[Sequence[tuple[Format, Parser]]] = (
+    (messages.FORM, messages.parse),
+    (chatgpt.FORM, chatgpt.parse),
+    (claude.FORM, claude.parse),
+    (whatsapp.FORM, whatsapp.parse),
+    (telegram.FORM, telegram.parse),
+    (mail.FORM, mail.parse),
+    (tables.FORM, tables.parse),
+    (markdown.FORM, markdown.parse),
+    (notebook.TEXT, notebook.parse_texts),
+    (html_page.FORM, html_page.parse),
+    (pdf.FORM, pdf.parse),
+    (commands.FORM, commands.parse),
+    (locomo.FORM, locomo.parse),
+    (graphiti.FORM, graphiti.parse),
+    (mem0.FORM, mem0.parse),
+    (mcp_memory.FORM, mcp_memory.parse),
+)
+FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
+FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}
 """The parsers by name."""
+_BY_CONTENT: Final = sorted((form for form, _ in _TABLE if form.holds or form.looks), key=lambda form: form.rank)
 _DAMAGE: Final = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
@@ -113,6 +115,22 @@ def _parse_guessed(files: FileSet) -> ParsedFiles:
         raise errors[0]
     joined = join([*parts, ParsedFiles((), faults=tuple(error.detail for error in errors))])
     return replace(joined, items=tuple(_with_one_notebook(joined.items)))
+
+
+def guess(file: File) -> str | None:
+    """Return the name of the format of a file: by what it holds, and only where that says nothing by its name.
+
+    None when nothing tells it.
+    """
+    names = names_in(file.text) if file.text.lstrip()[:1] in ("[", "{") else Names()
+    for form in _BY_CONTENT:
+        if (form.holds is not None and form.holds(names)) or (form.looks is not None and form.looks(file)):
+            return form.name
+    if not file.text.strip():
+        return None
+    ending = "".join(file.name.lower().rpartition(".")[1:])
+    named = [form.name for form in FORMS.values() if form not in _BY_CONTENT and ending in form.endings]
+    return named[-1] if named else None  # a .txt is a text rather than a table
 
 
 def _with_one_notebook(items: Sequence[Ingestible]) -> Iterator[Ingestible]:

@@ -6,15 +6,21 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.cut_json import read_document
+from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats, read_messages, titled
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.reader import Format, Names, Reader, read_document
 from orchestration.ingestion.written_times import type_name
+
+
+def _is_telegram(names: Names) -> bool:
+    has_own = names.has("from_id") or names.has("text_entities") or names.has("date_unixtime")
+    return names.near("messages", "chats") and names.has("date", "text") and has_own
+
 
 FORM: Final = Format(
     "telegram",
     '{"name", "id", "messages": [{"id", "type", "date", "from", "text"}]}, or {"chats": {"list": [...]}}',
+    holds=_is_telegram,
 )
 _DEPTHS: Final = (2, 3, 5)
 """A message of one chat, a chat of an account, a message of such a chat."""
@@ -54,11 +60,8 @@ def _chat(reader: Reader, chat: Any, place: str) -> Chat:
     if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
         reader.fail(place, "has no messages")
     title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
-    place = f"{place} ({str(title)[:60]})" if title else place
-    said: list[Said] = []
-    for number, message in enumerate(chat["messages"], start=1):
-        with reader.item():
-            said += _message(reader, message, f"{place}, message {number}")
+    place = titled(place, title)
+    said = read_messages(reader, chat["messages"], place, _message)
     if not isinstance(chat.get("id"), int | str):
         reader.fail(place, "has no id")
     return Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
@@ -91,7 +94,7 @@ def _time(reader: Reader, message: Mapping[str, Any], name: str, place: str) -> 
     seconds = message.get(f"{name}_unixtime")
     if isinstance(seconds, str) and seconds.isdecimal():
         return reader.moment(int(seconds), f"{place}, {name}_unixtime")
-    return None if message.get(name) is None else reader.moment(message[name], f"{place}, {name}")
+    return reader.moment_of(message, name, place)
 
 
 def _text(reader: Reader, value: Any, place: str) -> str:
