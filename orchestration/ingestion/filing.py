@@ -10,17 +10,19 @@ from orchestration.ingestion import places
 from orchestration.ingestion.arrangement import ahead_note, not_ahead
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Document, Notebook
-from orchestration.ingestion.intake import Origin
-from orchestration.ingestion.note_changes import Keeping, NotebookPlan, changed_fields, plan_notebook
-from orchestration.ingestion.note_matching import (
+from orchestration.ingestion.note_changes import (
+    Keeping,
+    NotebookPlan,
     Shelf,
     StoredDocument,
+    changed_fields,
     folder_of_content,
     is_gone,
     is_same_folder,
     match_documents,
+    plan_notebook,
 )
-from orchestration.ingestion.storing import Job, Tally, store
+from orchestration.ingestion.storing import Job, Origin, Tally, store
 from schemas.commands import ChangeCommand, Command, Correct, Remember, Supersede
 from schemas.memory import Source
 from schemas.temporal import Instant, to_datetime

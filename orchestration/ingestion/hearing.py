@@ -18,8 +18,7 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
-from orchestration.ingestion.arrangement import continue_episode
-from orchestration.ingestion.continuation import Continuation, Heard
+from orchestration.ingestion.arrangement import Continuation, Heard, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.commands import CommandFile

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 
+from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
     chatgpt,
     claude,
@@ -32,7 +33,18 @@ from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, Pa
 from orchestration.ingestion.formats.reader import Format, Names, invalid_field, is_citizen_id, names_in
 from schemas.errors import InvalidRequest
 
-__all__ = ["FORMATS", "FORMS", "File", "FileSet", "Ingestible", "ParsedFiles", "Parser", "guess", "parse"]
+__all__ = [
+    "FORMATS",
+    "FORMS",
+    "File",
+    "FileSet",
+    "Ingestible",
+    "Intake",
+    "ParsedFiles",
+    "Parser",
+    "guess",
+    "parse",
+]
 
 _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (messages.FORM, messages.parse),
@@ -56,6 +68,8 @@ FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
 FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}
 """The parsers by name."""
 _BY_CONTENT: Final = sorted((form for form, _ in _TABLE if form.holds or form.looks), key=lambda form: form.rank)
+MOST_TOLD: Final = 100
+"""Faults that the sentence of a refusal names."""
 _DAMAGE: Final = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
@@ -149,3 +163,70 @@ def _check_commands(item: Ingestible) -> None:
     except ValidationError as error:
         field, message = invalid_field(error)
         raise InvalidRequest(f"{item.id}: {field}: {message}", remedy="Nothing was stored.") from error
+
+
+class Intake(NamedTuple):
+    """Parsed files, and the names of the files that could not be parsed at all."""
+
+    parsed: ParsedFiles
+    unread: frozenset[str] = frozenset()
+
+
+def parse_readable(form: str | None, files: FileSet) -> Intake:
+    """Parse the files that can be parsed; `faults` of the parsed files has the others, one line each.
+
+    Raises InvalidRequest as `parse` does when there is no file that can be parsed.
+    """
+    if files.unread and not files.files:
+        raise InvalidRequest("; ".join(files.unread.values()), remedy="Nothing was stored.")
+    intake = _parse_what_was_read(form, files)
+    parsed = replace(intake.parsed, faults=(*files.unread.values(), *intake.parsed.faults))
+    if files.unread and len(files.files) == 1:
+        parsed = _as_one_of_several(parsed, files.name, files.files[0].name)
+    return Intake(parsed, intake.unread | files.unread.keys())
+
+
+def _parse_what_was_read(form: str | None, files: FileSet) -> Intake:
+    try:
+        parsed = parse(form, files)
+    except InvalidRequest:
+        if len(files.files) < 2:
+            raise
+        return _parse_apart(form, files)
+    return _parse_apart(form, files) if parsed.faults and len(files.files) > 1 else Intake(parsed)
+
+
+def _parse_apart(form: str | None, files: FileSet) -> Intake:
+    """Try each file alone, and parse those together that can be parsed: notes link to each other."""
+    faults: dict[str, InvalidRequest] = {}
+    for file in files.files:
+        try:
+            parse(form, replace(files, files=(file,)))
+        except InvalidRequest as error:
+            faults[file.name] = error
+    good = tuple(file for file in files.files if file.name not in faults)
+    if not good:
+        raise next(iter(faults.values()))
+    parsed = parse(form, replace(files, files=good))
+    if faults and len(good) == 1:
+        parsed = _as_one_of_several(parsed, files.name, good[0].name)
+    unread = tuple(error.detail for error in faults.values())
+    return Intake(replace(parsed, faults=(*unread, *parsed.faults)), frozenset(faults))
+
+
+def _as_one_of_several(parsed: ParsedFiles, folder: str, file: str) -> ParsedFiles:
+    """A chat of a folder has the name of its file in its id, also when it is the only one that could be read."""
+    items = (
+        replace(item, id=f"{folder}/{file}") if isinstance(item, Episode) and item.id == folder else item
+        for item in parsed.items
+    )
+    return replace(parsed, items=tuple(items))
+
+
+def parse_strictly(form: str | None, files: FileSet) -> Intake:
+    """Parse all files. Raises InvalidRequest with every fault when one of them cannot be parsed."""
+    intake = parse_readable(form, files)
+    faults = intake.parsed.faults
+    if faults:
+        raise InvalidRequest("; ".join(faults[:MOST_TOLD]), remedy="Nothing was stored.", faults=faults)
+    return intake
