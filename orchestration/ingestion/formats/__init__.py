@@ -94,7 +94,12 @@ def parse(form: str | None, files: FileSet) -> ParsedFiles:
         )
     parsed = _parse_guessed(files) if form is None else _parse_as(form, files)
     for item in parsed.items:
-        _check_commands(item)
+        try:
+            for _ in item.commands():
+                pass
+        except ValidationError as error:
+            field, message = invalid_field(error)
+            raise InvalidRequest(f"{item.id}: {field}: {message}", remedy="Nothing was stored.") from error
     return parsed
 
 
@@ -156,15 +161,6 @@ def _with_one_notebook(items: Sequence[Ingestible]) -> Iterator[Ingestible]:
     yield from (item for item in items if not isinstance(item, Notebook))
 
 
-def _check_commands(item: Ingestible) -> None:
-    try:
-        for _ in item.commands():
-            pass
-    except ValidationError as error:
-        field, message = invalid_field(error)
-        raise InvalidRequest(f"{item.id}: {field}: {message}", remedy="Nothing was stored.") from error
-
-
 class Intake(NamedTuple):
     """Parsed files, and the names of the files that could not be parsed at all."""
 
@@ -179,21 +175,19 @@ def parse_readable(form: str | None, files: FileSet) -> Intake:
     """
     if files.unread and not files.files:
         raise InvalidRequest("; ".join(files.unread.values()), remedy="Nothing was stored.")
-    intake = _parse_what_was_read(form, files)
+    try:
+        intake = Intake(parse(form, files))
+    except InvalidRequest:
+        if len(files.files) < 2:
+            raise
+        intake = _parse_apart(form, files)
+    else:
+        if intake.parsed.faults and len(files.files) > 1:
+            intake = _parse_apart(form, files)
     parsed = replace(intake.parsed, faults=(*files.unread.values(), *intake.parsed.faults))
     if files.unread and len(files.files) == 1:
         parsed = _as_one_of_several(parsed, files.name, files.files[0].name)
     return Intake(parsed, intake.unread | files.unread.keys())
-
-
-def _parse_what_was_read(form: str | None, files: FileSet) -> Intake:
-    try:
-        parsed = parse(form, files)
-    except InvalidRequest:
-        if len(files.files) < 2:
-            raise
-        return _parse_apart(form, files)
-    return _parse_apart(form, files) if parsed.faults and len(files.files) > 1 else Intake(parsed)
 
 
 def _parse_apart(form: str | None, files: FileSet) -> Intake:

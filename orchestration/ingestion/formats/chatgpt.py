@@ -51,10 +51,10 @@ def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
         reader.fail(place, "has no id")
     mapping: Mapping[str, Any] = entry["mapping"]
     path = kept_path(mapping, entry.get("current_node"))
-    on_path = set(path)
-    others = sum(_is_spoken(node) for key, node in mapping.items() if key not in on_path)
-    if others:
-        reader.left_out["messages of other branches"] += others
+    for key in mapping.keys() - set(path):
+        message = mapping[key].get("message") if isinstance(mapping[key], dict) else None
+        if isinstance(message, dict) and _reason_to_leave_out(message) is None:
+            reader.left_out["messages of other branches"] += 1
     said: list[Said] = []
     for key in path:
         with reader.item():
@@ -132,11 +132,6 @@ def _reason_to_leave_out(message: Mapping[str, Any]) -> str | None:
     if kind in _THOUGHTS:
         return "thoughts of the model"
     return "messages to tools" if message.get("recipient") not in (None, "all") else None
-
-
-def _is_spoken(node: Any) -> bool:
-    message = node.get("message") if isinstance(node, dict) else None
-    return isinstance(message, dict) and _reason_to_leave_out(message) is None
 
 
 def _text(reader: Reader, content: Mapping[str, Any], place: str) -> str:

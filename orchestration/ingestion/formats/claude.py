@@ -79,12 +79,18 @@ def _message(reader: Reader, message: Mapping[str, Any], place: str) -> Iterator
     if not text:
         reader.left_out["messages without text"] += 1
         return
+    lists = (message.get("attachments"), message.get("files"))
+    attached = chain.from_iterable(one for one in lists if isinstance(one, list))
+    files = [file for file in attached if isinstance(file, dict)]
+    names = list(dict.fromkeys(file["file_name"] for file in files if file.get("file_name")))
+    if any(file.get("extracted_content") for file in files):
+        reader.left_out["texts of attached files"] += 1
     yield Said(
         id=reader.name(message.get("uuid"), f"{place}, uuid"),
         speaker=speaker,
         text=text,
         time=reader.moment_of(message, "created_at", place),
-        extra=_extra(reader, message, place),
+        extra=reader.facts(place, attachments=names),
     )
 
 
@@ -99,14 +105,3 @@ def _text(reader: Reader, message: Mapping[str, Any], place: str) -> str:
             reader.left_out[_UNSAID[str(part["type"])]] += 1
     text = "\n\n".join(filter(None, texts)) or ("" if content else message.get("text") or "")
     return reader.text(text, f"{place}, text").strip()
-
-
-def _extra(reader: Reader, message: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return the names of attached files."""
-    lists = (message.get("attachments"), message.get("files"))
-    attached = chain.from_iterable(one for one in lists if isinstance(one, list))
-    files = [file for file in attached if isinstance(file, dict)]
-    names = list(dict.fromkeys(file["file_name"] for file in files if file.get("file_name")))
-    if any(file.get("extracted_content") for file in files):
-        reader.left_out["texts of attached files"] += 1
-    return reader.facts(place, attachments=names)

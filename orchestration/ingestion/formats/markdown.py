@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import chain
 from posixpath import dirname, normpath
 from posixpath import join as join_path
@@ -108,7 +107,9 @@ def _read_note(reader: Reader, file: File) -> _Note:
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
     given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
     aliases = tuple(dict.fromkeys(name for name in (*given, file.stem) if name != title))
-    own_date = _date(reader, fields) or day_of(file.stem)
+    named = next((name for name in ("date", "created") if fields.get(name)), None)
+    date = None if named is None else reader.moment(fields[named][0], f"front matter, {named}")
+    own_date = date or day_of(file.stem)
     authors = [name.strip("[]") for name in _given(fields, "author", "authors")]
     document = Document(
         path=file.name,
@@ -128,11 +129,6 @@ def _read_note(reader: Reader, file: File) -> _Note:
 def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
     """The values of the first of these fields that the front matter has."""
     return next((fields[name] for name in names if fields.get(name)), ())
-
-
-def _date(reader: Reader, fields: Mapping[str, Sequence[str]]) -> datetime | None:
-    name = next((name for name in ("date", "created") if fields.get(name)), None)
-    return None if name is None else reader.moment(fields[name][0], f"front matter, {name}")
 
 
 class _FrontMatter(NamedTuple):

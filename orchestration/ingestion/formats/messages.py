@@ -14,27 +14,21 @@ from typing import Any, Final
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import JSON, Format, Names, Reader, entries, parse_each
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, entries, parse_each
 from orchestration.ingestion.injected import without_blocks
 from orchestration.ingestion.written_times import parse_time, type_name
 
-
-def _is_messages(names: Names) -> bool:
-    known = {name.name for name in names if name.depth <= 3}
-    return not known.isdisjoint(_SPEAKER) and not known.isdisjoint(_TEXT)
-
-
+_SPEAKER: Final = ("speaker", "role")
+_TEXT: Final = ("text", "content")
+_TIME: Final = ("timestamp", "time")
 FORM: Final = Format(
     "messages",
     'a list or lines of {"role" or "speaker", "content" or "text", and if known "timestamp"}',
     JSON,
-    holds=_is_messages,
+    holds=lambda names: names.near(*_SPEAKER, depth=3) and names.near(*_TEXT, depth=3),
     rank=4,
 )
 MAX_PARTS: Final = 10_000
-_SPEAKER = ("speaker", "role")
-_TEXT = ("text", "content")
-_TIME = ("timestamp", "time")
 INJECTED: Final = "injected"
 """The field of a turn with the blocks of memories that its host had put into the message."""
 STAMP: Final = "timestamp"

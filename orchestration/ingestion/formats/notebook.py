@@ -229,12 +229,12 @@ def parse_documents(files: FileSet, form: Format, read: Callable[[Reader, File],
 
 def parse_texts(files: FileSet) -> ParsedFiles:
     """Parse each file as a plain text. Raises InvalidRequest when none is a text."""
-    return parse_documents(files, TEXT, _read_text)
 
+    def read(reader: Reader, file: File) -> Page:
+        reader.check_text(file)
+        return Page(None, None, file.text.replace("\r\n", "\n").replace("\f", "\n"))
 
-def _read_text(reader: Reader, file: File) -> Page:
-    reader.check_text(file)
-    return Page(None, None, file.text.replace("\r\n", "\n").replace("\f", "\n"))
+    return parse_documents(files, TEXT, read)
 
 
 def _document(reader: Reader, file: File, page: Page) -> Document:

@@ -73,7 +73,9 @@ def _read(library: Any, reader: Reader, file: File) -> Page:
     if not parts:
         held = count_of(len(pages), "page")
         reader.fail("", f"has {held} without any text: scans, of which the text must be recognised first")
-    return Page(_title(facts), _date(facts, damage), "", parts)
+    title = getattr(facts, "title", None)
+    title = title.replace("\0", "") if isinstance(title, str) else None
+    return Page(title, _date(facts, damage), "", parts)
 
 
 def _parts(reader: Reader, pages: list[Any], damage: tuple[type[Exception], ...]) -> Iterator[Passage]:
@@ -90,11 +92,6 @@ def _parts(reader: Reader, pages: list[Any], damage: tuple[type[Exception], ...]
             yield Passage(f"page {number}", text)
         else:
             reader.left_out["pages without text, such as scans"] += 1
-
-
-def _title(facts: Any) -> str | None:
-    title = getattr(facts, "title", None)
-    return title.replace("\0", "") if isinstance(title, str) else None
 
 
 def _date(facts: Any, damage: tuple[type[Exception], ...]) -> datetime | None:

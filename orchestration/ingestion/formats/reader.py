@@ -42,13 +42,13 @@ class Name(NamedTuple):
 class Names(frozenset[Name]):
     """The names at the beginning of a JSON document; none for another file."""
 
-    def has(self, *wanted: str, depth: int | None = None) -> bool:
-        """True when all of these names stand there, in at most so many lists and objects."""
-        return set(wanted) <= {name.name for name in self if depth is None or name.depth <= depth}
+    def has(self, *wanted: str) -> bool:
+        """True when all of these names stand there."""
+        return set(wanted) <= {name.name for name in self}
 
-    def near(self, *wanted: str) -> bool:
+    def near(self, *wanted: str, depth: int = 2) -> bool:
         """True when one of the names stands near the top: in the document, or in the items of its list."""
-        return any(name.name in wanted and name.depth <= 2 for name in self)
+        return any(name.name in wanted and name.depth <= depth for name in self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,21 +39,15 @@ def _read(reader: Reader, file: File) -> Iterator[Chat]:
     value = read_document(reader, file, _DEPTHS)
     if not isinstance(value, dict):
         reader.fail("", f"is {type_name(value)}, not an object")
-    chats = [value] if "messages" in value else _chats(value)
+    chats = [value] if "messages" in value else []
+    for name in ("chats", "left_chats") if not chats else ():
+        part = value.get(name)
+        chats += part["list"] if isinstance(part, dict) and isinstance(part.get("list"), list) else []
     if not chats:
         reader.fail("", "has neither messages nor chats")
     for number, chat in enumerate(chats, start=1):
         with reader.item():
             yield _chat(reader, chat, f"chat {number}")
-
-
-def _chats(value: Mapping[str, Any]) -> list[Any]:
-    """The chats of an account, with those that it has left."""
-    chats: list[Any] = []
-    for name in ("chats", "left_chats"):
-        part = value.get(name)
-        chats += part["list"] if isinstance(part, dict) and isinstance(part.get("list"), list) else []
-    return chats
 
 
 def _chat(reader: Reader, chat: Any, place: str) -> Chat:
@@ -73,7 +67,9 @@ def _message(reader: Reader, message: Any, place: str) -> Iterator[Said]:
     if message.get("type") != "message":
         reader.left_out["notices of the program"] += 1
         return
-    text = _text(reader, message.get("text"), place)
+    parts = message["text"] if isinstance(message.get("text"), list) else [message.get("text")]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]  # such as links and code
+    text = reader.text("".join(text for text in texts if isinstance(text, str)), f"{place}, text").strip()
     if not text:
         reader.left_out["media without words"] += 1
         return
@@ -95,10 +91,3 @@ def _time(reader: Reader, message: Mapping[str, Any], name: str, place: str) -> 
     if isinstance(seconds, str) and seconds.isdecimal():
         return reader.moment(int(seconds), f"{place}, {name}_unixtime")
     return reader.moment_of(message, name, place)
-
-
-def _text(reader: Reader, value: Any, place: str) -> str:
-    """Return a text, which may be a list of texts and of parts such as links and code."""
-    parts = value if isinstance(value, list) else [value]
-    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
-    return reader.text("".join(text for text in texts if isinstance(text, str)), f"{place}, text").strip()
