@@ -256,13 +256,13 @@ def _keep(plan: Plan, job: Job) -> None:
 
 def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
     """What became of each message, after its commands were applied."""
-    refused = counted.refused
-    return tuple(
-        one._replace(status="refused", reason="; ".join(refused[one.id].faults))
-        if one.id in refused and one.status != "duplicate"
-        else one
-        for one in continuation.heard
-    )
+    judged: list[Heard] = []
+    for one in continuation.heard:
+        refusal = counted.refused.get(one.id or "")
+        if one.id and refusal is not None and one.status != "duplicate":
+            one = one._replace(status="refused", reason="; ".join(refusal.faults))
+        judged.append(one)
+    return tuple(judged)
 
 
 def _stored_by_another(continuation: Continuation, counted: Tally) -> bool:
