@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -18,9 +18,11 @@ from api import problems
 from api.asgi.disconnects import DisconnectMiddleware
 from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
+from api.operations import OPERATIONS
 from api.pages import REFERENCE
 from api.routes import (
     appetite,
+    bind,
     citizens,
     collectives,
     commands,
@@ -33,10 +35,8 @@ from api.routes import (
     links,
     memories,
     offers,
-    quarantine,
     receipts,
     resonance,
-    retention,
     retrieval,
     revaluations,
     rules,
@@ -164,15 +164,21 @@ def create_app(
         app.add_middleware(CORSMiddleware, **_cors_options(settings.auth.cors_origins))
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
+    for router in _routers():
+        app.include_router(router)
+    REFERENCE.install(app)
+    return app
+
+
+def _routers() -> Iterator[APIRouter]:
     for routes in (
         retrieval, resonance, sharing, memories, links, commands, receipts, episodes, files,
         citizens, appetite, collectives, contexts, imagination, streams, rules, situation,
-        revaluations, upkeep, upkeep_runs, offers, quarantine, retention,
-        validation, keys, health,
+        revaluations, upkeep, upkeep_runs, offers,
     ):  # fmt: skip
-        app.include_router(routes.router)
-    REFERENCE.install(app)
-    return app
+        yield routes.router
+    yield bind.router(OPERATIONS)
+    yield from (validation.router, keys.router, health.router)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends, Request
@@ -22,12 +22,14 @@ from api.security.authentication import OPEN_SERVICE, Principal
 from orchestration.features.association.values import TagWalk
 from orchestration.features.shape.values import Look
 from orchestration.writing.changes import lower_source, outweighs
+from schemas.base import Request as Asking
 from schemas.collectives import MOST_ASKED, AsksGraphs, check_collective, owner_of
 from schemas.commands import Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
+from schemas.operation import Asked, Claim, May, Need, Standing
 from schemas.wave_signal import Resonate
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name
@@ -84,16 +86,16 @@ class Caller:
                 remedy="Leave source out, or ask an administrator for a key with a higher source.",
             )
 
-    def limit_source[C: BaseModel](self, command: C) -> C:
+    def limit_source[C: BaseModel](self, command: C, field: str = "source") -> C:
         """The command, its default source lowered to the caller's highest. Raises Forbidden for a higher claim."""
-        source = getattr(command, "source", None)
+        source = getattr(command, field, None)
         if source is None:
             return command
-        if "source" in command.model_fields_set:
+        if field in command.model_fields_set:
             self.require_source(source)
             return command
         limited = lower_source(source, self.principal.highest_source)
-        return command if limited is source else command.model_copy(update={"source": limited})
+        return command if limited is source else command.model_copy(update={field: limited})
 
     def writer_of(self, graph: GraphKey, citizen_id: str | None) -> Writer:
         """The writer of a record on this level.
@@ -157,6 +159,52 @@ type PathCheck = Callable[[Caller, PathValues], None]
 type Check = Callable[[Caller, Arguments], Arguments]
 
 
+def asked_of(arguments: Arguments) -> Asked:
+    """What was asked, of the parsed arguments of a handler: one of them is the request."""
+    return Asked(next((value for value in arguments.values() if isinstance(value, Asking)), None), arguments)
+
+
+def check_path(may: May, caller: Caller, path: PathValues) -> None:
+    """Refuse callers that no body could let through. Raises as `Caller.require`."""
+    if may.scope:
+        caller.require_upkeep() if may.scope == "upkeep" else caller.require_admin()
+    if may.of_path:
+        _require_all(may, caller, Asked(None, path))
+    elif may.first is not None and "citizen_id" in path:
+        caller.require(Level.N1, path["citizen_id"], may.first)
+    elif may.first is not None:
+        caller.require_anywhere(may.first, shared=may.shared)
+
+
+def authorize(may: May, caller: Caller, arguments: Arguments) -> Arguments:
+    """The arguments, narrowed to what the caller may have. Raises as `Caller.require` and `require_source`."""
+    if may.scope:
+        caller.require_upkeep() if may.scope == "upkeep" else caller.require_admin()
+    asked = asked_of(arguments)
+    _require_all(may, caller, asked)
+    request = asked.request
+    if may.source:
+        request = caller.limit_source(request, may.source)
+    if may.narrows:
+        request = narrow_levels(request, asked.citizen_id, caller)
+    if request is asked.request:
+        return arguments
+    return {name: request if value is asked.request else value for name, value in arguments.items()}
+
+
+def _require_all(may: May, caller: Caller, asked: Asked) -> None:
+    for need in may.needs(asked):
+        match need:
+            case Need():
+                caller.require(need.graph, need.citizen_id, need.action)
+            case Claim():
+                caller.require_source(need.source)
+            case Standing("upkeep"):
+                caller.require_upkeep()
+            case Standing():
+                caller.require_admin()
+
+
 class Permission(NamedTuple):
     """A requirement of a route, as a sentence and as a check of its parsed arguments, which may narrow them.
 
@@ -166,6 +214,11 @@ class Permission(NamedTuple):
     description: str
     check: Check = lambda _caller, arguments: arguments
     check_path: PathCheck = lambda _caller, _path: None
+
+    @classmethod
+    def of(cls, may: May) -> Permission:
+        """The permission that a declaration asks for."""
+        return cls(may.says, partial(authorize, may), partial(check_path, may))
 
     @classmethod
     def of_path(cls, description: str, check_path: PathCheck) -> Permission:
