@@ -18,31 +18,20 @@ from api import problems
 from api.asgi.disconnects import DisconnectMiddleware
 from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
-from api.operations import OPERATIONS
+from api.operations import MIND, SHARED, UPKEEP
 from api.pages import REFERENCE
 from api.routes import (
-    appetite,
     bind,
-    citizens,
-    collectives,
     commands,
-    contexts,
     episodes,
     files,
     health,
-    imagination,
     keys,
     links,
     memories,
-    offers,
     receipts,
     resonance,
     retrieval,
-    revaluations,
-    rules,
-    sharing,
-    situation,
-    streams,
     upkeep,
     upkeep_runs,
     validation,
@@ -171,13 +160,11 @@ def create_app(
 
 
 def _routers() -> Iterator[APIRouter]:
-    for routes in (
-        retrieval, resonance, sharing, memories, links, commands, receipts, episodes, files,
-        citizens, appetite, collectives, contexts, imagination, streams, rules, situation,
-        revaluations, upkeep, upkeep_runs, offers,
-    ):  # fmt: skip
+    yield from (retrieval.router, resonance.router, bind.router(SHARED))
+    for routes in (memories, links, commands, receipts, episodes, files):
         yield routes.router
-    yield bind.router(OPERATIONS)
+    yield bind.router(MIND)
+    yield from (upkeep.router, upkeep_runs.router, bind.router(UPKEEP))
     yield from (validation.router, keys.router, health.router)
 
 

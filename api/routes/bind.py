@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from api.dependencies import Now, OpenDeps
+from api.request_parsing.addresses import add_notes
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import Caller, CurrentCaller, Endpoint, Permission, asked_of, authorize
+from schemas.base import Request
 from schemas.commands import Writer, WriteReceipt
-from schemas.operation import May, Need, Operation
+from schemas.memory import GraphKey
+from schemas.operation import May, Need, Operation, Says
 
-FROM_SERVICE: Final = {"deps": OpenDeps, "now": Now}
+
+async def _readable(caller: CurrentCaller) -> Callable[[GraphKey], bool]:
+    return caller.may_read_graph
+
+
+FROM_SERVICE: Final = {
+    "deps": OpenDeps,
+    "now": Now,
+    "may_read": Annotated[Callable[[GraphKey], bool], Depends(_readable)],
+}
 """Parameters of `run` that no caller sends."""
 
 
@@ -25,6 +36,7 @@ def router(operations: Iterable[Operation]) -> APIRouter:
     made = APIRouter(route_class=StrictRoute)
     for operation in operations:
         endpoint = _endpoint(operation)
+        gives = operation.gives or inspect.signature(endpoint).return_annotation
         made.add_api_route(
             operation.path,
             endpoint,
@@ -33,9 +45,9 @@ def router(operations: Iterable[Operation]) -> APIRouter:
             summary=operation.summary,
             description=operation.description,
             tags=[operation.tag],
-            response_model=operation.gives or inspect.signature(endpoint).return_annotation,
+            **({"response_class": operation.sent} if operation.sent else {"response_model": gives}),
             status_code=operation.status,
-            responses=None if operation.responses is None else dict(operation.responses),
+            responses=dict(operation.responses or {}),
         )
     return made
 
@@ -44,30 +56,44 @@ def _endpoint(operation: Operation) -> Endpoint:
     """`run` with the signature that the framework reads, behind the check of the caller."""
     run, may = operation.run, operation.may
     signature = inspect.signature(run, eval_str=True)
-    sent = [_sent(parameter, operation.method) for parameter in signature.parameters.values()]
-    caller = inspect.Parameter("caller_", inspect.Parameter.KEYWORD_ONLY, annotation=CurrentCaller)
     writes = "writer" in signature.parameters
 
     @wraps(run)
-    async def endpoint(*, caller_: Caller, **arguments: Any) -> Any:
+    async def endpoint(*, caller_: Caller, response_: Response, **arguments: Any) -> Any:
         arguments = authorize(may, caller_, arguments)
+        if operation.notes:
+            add_notes(response_, asked_of(arguments).request)
         if not writes:
             return await run(**arguments)
         answer = await run(**arguments, writer=_writer(may, caller_, arguments))
         return _noted(answer, caller_)
 
-    parameters = [parameter for parameter in sent if parameter.name != "writer"]
-    endpoint.__signature__ = signature.replace(parameters=[*parameters, caller])  # type: ignore[attr-defined]
+    own = [_own("response_", Response), _own("caller_", CurrentCaller)]
+    sent = [_sent(parameter, operation) for parameter in signature.parameters.values() if _is_sent(parameter)]
+    endpoint.__signature__ = signature.replace(parameters=[*sent, *own])  # type: ignore[attr-defined]
     endpoint.__permission__ = Permission.of(may)  # type: ignore[attr-defined]
     return endpoint
 
 
-def _sent(parameter: inspect.Parameter, method: str) -> inspect.Parameter:
+def _own(name: str, kind: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+
+
+def _is_sent(parameter: inspect.Parameter) -> bool:
+    """Whether it comes from the request or the service: an option of `run` does not."""
+    is_option = parameter.default is not inspect.Parameter.empty
+    return parameter.name in FROM_SERVICE or not (is_option or parameter.name == "writer")
+
+
+def _sent(parameter: inspect.Parameter, operation: Operation) -> inspect.Parameter:
     """The parameter as the framework is to read it: by keyword; a value of a GET or a DELETE from the query."""
     kind = FROM_SERVICE.get(parameter.name, parameter.annotation)
-    if method in ("GET", "DELETE") and isinstance(kind, type) and issubclass(kind, BaseModel):
+    if operation.method in ("GET", "DELETE") and isinstance(kind, type) and issubclass(kind, Request):
         kind = Annotated[kind, Query()]
-    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+    for said in getattr(kind, "__metadata__", ()):
+        if isinstance(said, Says):
+            kind = Annotated[kind, Path(description=said.text)]
+    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
 
 
 def _writer(may: May, caller: Caller, arguments: dict[str, Any]) -> Writer:

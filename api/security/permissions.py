@@ -10,7 +10,7 @@ only where that reveals nothing: another action on a citizen in a scope, a share
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial, wraps
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -29,7 +29,7 @@ from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
-from schemas.operation import Asked, Claim, May, Need, Standing
+from schemas.operation import AsCitizen, Asked, Claim, May, Need, Standing
 from schemas.wave_signal import Resonate
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name
@@ -112,6 +112,10 @@ class Caller:
         key_id = None if is_open else self.principal.key_id
         return Writer(key_id, author, self.principal.highest_source, steward=steward)
 
+    def may_read_graph(self, graph: GraphKey) -> bool:
+        """True when the caller may read a shared graph; N1 depends on the citizen, who was asked for before."""
+        return graph == Level.N1 or "read" in self.grants.level_actions(graph)
+
     def may_read(self, citizen_id: str) -> bool:
         """True when a scope of the caller allows to read the citizen's memory."""
         return "read" in self.grants.citizen_actions(citizen_id)
@@ -126,7 +130,7 @@ class Caller:
 
     def readable[K: GraphKey](self, graphs: tuple[K, ...]) -> tuple[K, ...]:
         """The graphs without the shared ones that the caller may not read. N1 depends on the citizen and stays."""
-        return tuple(graph for graph in graphs if graph == Level.N1 or "read" in self.grants.level_actions(graph))
+        return tuple(filter(self.may_read_graph, graphs))
 
 
 def shared_scope(graph: GraphKey) -> str:
@@ -164,12 +168,31 @@ def asked_of(arguments: Arguments) -> Asked:
     return Asked(next((value for value in arguments.values() if isinstance(value, Asking)), None), arguments)
 
 
+def may_override(caller: Caller, citizen_id: str) -> bool:
+    """Whether the caller may write the citizen's memory as the citizen: less lifts no block and sets no state."""
+    may_write = "write" in caller.grants.citizen_actions(citizen_id)
+    return may_write and not outweighs(Source.CITIZEN, caller.principal.highest_source)
+
+
+def of_record(action: Action, says: str = "") -> May:
+    """The action on the record at `address`, of the citizen that the query names, if it names one."""
+
+    def needs(asked: Asked) -> Iterable[Need]:
+        graph = named_graph(asked.path["address"].level, asked.request)
+        yield Need(action, getattr(asked.request, "citizen_id", None), graph)
+
+    return May(says or f"citizen:ID:{action} or LEVEL:{action}", needs)
+
+
 def check_path(may: May, caller: Caller, path: PathValues) -> None:
     """Refuse callers that no body could let through. Raises as `Caller.require`."""
     if may.scope:
         caller.require_upkeep() if may.scope == "upkeep" else caller.require_admin()
     if may.of_path:
         _require_all(may, caller, Asked(None, path))
+    elif may.stewards:
+        if not caller.grants.anywhere("steward"):
+            caller.require_anywhere("erase", shared=False)
     elif may.first is not None and "citizen_id" in path:
         caller.require(Level.N1, path["citizen_id"], may.first)
     elif may.first is not None:
@@ -197,6 +220,9 @@ def _require_all(may: May, caller: Caller, asked: Asked) -> None:
         match need:
             case Need():
                 caller.require(need.graph, need.citizen_id, need.action)
+            case AsCitizen():
+                own = may_override(caller, need.citizen_id)
+                caller.require(Level.N1, need.citizen_id, "write" if own else "state")
             case Claim():
                 caller.require_source(need.source)
             case Standing("upkeep"):
