@@ -16,8 +16,8 @@ from rich.text import Text
 
 from api.cli import formatting, support
 from api.runtime.runtime import open_store
+from orchestration.features.registry import JOBS
 from orchestration.reranking import RERANKED
-from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.ordered_runs import check_names, describe_jobs
 from orchestration.upkeep.quality import read_series
 from orchestration.writing.receipts import CLOCK_AHEAD
@@ -45,7 +45,7 @@ TRIPS: Final = 20
 LABEL: Final = 11
 PROBE: Final = "Is the embedder well?"
 LONG_TEXT: Final = " ".join([PROBE] * 100)
-QUICKER: Final = "Use a smaller model or its int8 file, or a lower limit of tokens; see docs/rerankers.md."
+QUICKER: Final = "Use a smaller model or its int8 file, or a lower limit of tokens; see docs/language-models.md."
 REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
 REMEDY_CLOCK: Final = (
     "Set the clock right. Make a backup, export the graph, erase it, and import it with --restamp (docs/time.md)."

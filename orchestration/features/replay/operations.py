@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from orchestration.features.replay import flow
-from orchestration.features.replay.note import citizen_of
+from orchestration.mind.stream_note import citizen_of
 from schemas.errors import NotFound
 from schemas.operation import Asked, May, Need, Operation, citizen_may, group
 
