@@ -18,7 +18,6 @@ from api import problems
 from api.asgi.disconnects import DisconnectMiddleware
 from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
-from api.operations import MIND, SHARED, UPKEEP
 from api.pages import REFERENCE
 from api.routes import (
     bind,
@@ -36,6 +35,7 @@ from api.routes import (
     upkeep_runs,
     validation,
 )
+from api.routes.operations import MIND, SHARED, UPKEEP
 from api.runtime.idle_upkeep import OrderedRuns, Traffic, give_memory_back, note_traffic
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.opening import OnFailure, StoreHolder

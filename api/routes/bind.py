@@ -15,6 +15,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import Caller, CurrentCaller, Endpoint, Permission, asked_of, authorize
 from schemas.base import Request
 from schemas.commands import Writer, WriteReceipt
+from schemas.errors import Fault
 from schemas.memory import GraphKey
 from schemas.operation import May, Need, Operation, Says
 
@@ -68,9 +69,11 @@ def _endpoint(operation: Operation) -> Endpoint:
         answer = await run(**arguments, writer=_writer(may, caller_, arguments))
         return _noted(answer, caller_)
 
-    own = [_own("response_", Response), _own("caller_", CurrentCaller)]
-    sent = [_sent(parameter, operation) for parameter in signature.parameters.values() if _is_sent(parameter)]
-    endpoint.__signature__ = signature.replace(parameters=[*sent, *own])  # type: ignore[attr-defined]
+    parameters = [_own("response_", Response), _own("caller_", CurrentCaller)]
+    for parameter in signature.parameters.values():
+        if _is_sent(parameter):
+            parameters.append(_sent(parameter, operation))
+    endpoint.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     endpoint.__permission__ = Permission.of(may)  # type: ignore[attr-defined]
     return endpoint
 
@@ -98,7 +101,9 @@ def _sent(parameter: inspect.Parameter, operation: Operation) -> inspect.Paramet
 
 def _writer(may: May, caller: Caller, arguments: dict[str, Any]) -> Writer:
     """The caller as the writer where its last need is; with the scope `upkeep`, the operator's, a steward."""
-    place = [need for need in may.needs(asked_of(arguments)) if isinstance(need, Need)][-1]
+    *_, place = may.needs(asked_of(arguments))
+    if not isinstance(place, Need):
+        raise Fault("the last need of an operation that writes is where it writes")
     writer = caller.writer_of(place.graph, place.citizen_id)
     return writer._replace(steward=True) if may.scope == "upkeep" else writer
 
