@@ -7,7 +7,7 @@ at the same time, the rest is placed anew behind what that stored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from hashlib import blake2b
@@ -18,8 +18,7 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
-from orchestration.ingestion.arrangement import continue_episode
-from orchestration.ingestion.continuation import Continuation, Heard
+from orchestration.ingestion.arrangement import Continuation, Heard, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.commands import CommandFile
@@ -65,7 +64,11 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     """
     read = read_messages(sent.raw)
     valid = tuple(message for message in read if isinstance(message, Message))
-    tally, notes = Tally(), [*_order_notes(valid)]
+    tally, notes = Tally(), list[str]()
+    times = [message.turn.time for message in valid if message.turn.time is not None]
+    back = sum(later < earlier for earlier, later in pairwise(times))
+    if back:
+        notes.append(f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept")
     heard: Sequence[Heard] = ()
     if valid:
         spoken = tuple(message.turn for message in valid if message.turn.speaker)
@@ -75,7 +78,12 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
         hearing = await hear(cast(Episode, resolved.item), job, tally, fewest=2)
         heard, notes = hearing.heard, [*notes, *resolved.notes, *hearing.notes]
     following = iter(heard)
-    reports = [one if isinstance(one, HeardMessage) else _report(next(following)) for one in read]
+    reports: list[HeardMessage] = []
+    for one in read:
+        if isinstance(one, Message):
+            message, status, turn_id, reason = next(following)
+            one = HeardMessage(message_id=message.id, status=status, id=turn_id, reason=reason)
+        reports.append(one)
     counts = Counter(report.status for report in reports)
     counted = {name: counts[name] for name in ("stored", "superseded", "retracted", "left_out", "refused")}
     return HeardReport(
@@ -88,16 +96,6 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
         notes=tuple(notes),
         **counted,
     )
-
-
-def _report(heard: Heard) -> HeardMessage:
-    return HeardMessage(message_id=heard.message.id, status=heard.status, id=heard.id, reason=heard.reason)
-
-
-def _order_notes(valid: Sequence[Message]) -> list[str]:
-    times = [message.turn.time for message in valid if message.turn.time is not None]
-    back = sum(later < earlier for earlier, later in pairwise(times))
-    return [f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept"] * bool(back)
 
 
 async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], deps: Deps) -> str:
@@ -258,13 +256,13 @@ def _keep(plan: Plan, job: Job) -> None:
 
 def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
     """What became of each message, after its commands were applied."""
-    refused = counted.refused
-    return tuple(
-        one._replace(status="refused", reason="; ".join(refused[one.id].faults))
-        if one.id in refused and one.status != "duplicate"
-        else one
-        for one in continuation.heard
-    )
+    judged: list[Heard] = []
+    for one in continuation.heard:
+        refusal = counted.refused.get(one.id or "")
+        if one.id and refusal is not None and one.status != "duplicate":
+            one = one._replace(status="refused", reason="; ".join(refusal.faults))
+        judged.append(one)
+    return tuple(judged)
 
 
 def _stored_by_another(continuation: Continuation, counted: Tally) -> bool:
@@ -274,18 +272,31 @@ def _stored_by_another(continuation: Continuation, counted: Tally) -> bool:
     return any(record_id in new for record_id in conflicts)
 
 
-async def arrange(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
-    """The items, with lists of messages placed behind what is stored of their episodes."""
+type Change = Callable[[Ingestible], Awaitable[tuple[Ingestible, Sequence[str]]]]
+"""What becomes of an item, and notes on it."""
+
+
+async def change_items(parsed: ParsedFiles, change: Change) -> ParsedFiles:
+    """The parsed files with each item changed, one after another, and with the notes on all."""
     items: list[Ingestible] = []
     notes = [*parsed.notes]
     for item in parsed.items:
-        if isinstance(item, Episode) and item.messages:
-            continuation = continue_episode(item, await load(item, deps, now), now)
-            items.append(continuation)
-            notes += continuation.notes
-        else:
-            items.append(item)
+        changed, said_of_it = await change(item)
+        items.append(changed)
+        notes += said_of_it
     return replace(parsed, items=tuple(items), notes=tuple(notes))
+
+
+async def arrange(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
+    """The items, with lists of messages placed behind what is stored of their episodes."""
+
+    async def place(item: Ingestible) -> tuple[Ingestible, Sequence[str]]:
+        if not (isinstance(item, Episode) and item.messages):
+            return item, ()
+        continuation = continue_episode(item, await load(item, deps, now), now)
+        return continuation, continuation.notes
+
+    return await change_items(parsed, place)
 
 
 async def arranged_episodes(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from pydantic import TypeAdapter, ValidationError
 
-from orchestration.ingestion.formats.parsed import File
-from orchestration.ingestion.written_times import parse_time, type_name
+from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles
+from orchestration.ingestion.written_times import Numbers, order_of, parse_time, type_name
 from schemas.base import MAX_LONG_TEXT, CitizenId, check_storable_json
 from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
@@ -24,14 +24,50 @@ MOST_FAULTS: Final = 10_000
 """A file with more holds something else."""
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
+LOOKED_AT: Final = 1 << 18
+"""The characters of a JSON file whose names say what it is."""
+JSON: Final = (".json", ".jsonl", ".ndjson")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|["{}\[\]]', re.DOTALL)
+_KEY: Final = re.compile(r"\s*:")
+_CLOSING: Final = {"[": "]", "{": "}"}
+
+
+class Name(NamedTuple):
+    """A name in a document, and the number of lists and objects around it."""
+
+    depth: int
+    name: str
+
+
+class Names(frozenset[Name]):
+    """The names at the beginning of a JSON document; none for another file."""
+
+    def has(self, *wanted: str) -> bool:
+        """True when all of these names stand there."""
+        return set(wanted) <= {name.name for name in self}
+
+    def near(self, *wanted: str, depth: int = 2) -> bool:
+        """True when one of the names stands near the top: in the document, or in the items of its list."""
+        return any(name.name in wanted and name.depth <= depth for name in self)
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The name of a format and the shape that it expects, for its errors."""
+    """What is known of a format before its files are parsed: its name, and the shape that its errors name.
+
+    `endings`: of its files; without any, those of all formats. `holds`: whether a file is one, by the names in it.
+    `looks`: the same by how it begins. `rank`: the lower ones are asked first, because what the higher ones look
+    for stands in files of others too. Without `holds` and `looks`, its files are known by their endings.
+    `documents`: each file is one, and is named by its place in its folder.
+    """
 
     name: str
     shape: str
+    endings: tuple[str, ...] = ()
+    holds: Callable[[Names], bool] | None = None
+    looks: Callable[[File], bool] | None = None
+    rank: int = 0
+    documents: bool = False
 
 
 def fault(form: Format, file: str, place: str, problem: str) -> InvalidRequest:
@@ -52,15 +88,6 @@ def invalid_field(error: ValidationError, *, skip: int = 0) -> InvalidField:
     first = error.errors(include_url=False)[0]
     path = ".".join(map(str, first["loc"][skip:]))
     return InvalidField(path, first["msg"].removeprefix("Value error, ").rstrip("."))
-
-
-def make_command(form: Format, file: str, place: str, fields: Mapping[str, Any]) -> Command:
-    """Build a command. Raises InvalidRequest with the place and the first invalid field."""
-    try:
-        return ANY_COMMAND.validate_python(dict(fields))
-    except ValidationError as error:
-        field, message = invalid_field(error, skip=1)
-        raise fault(form, file, ", ".join(filter(None, (place, field))), message) from error
 
 
 @dataclass
@@ -91,6 +118,10 @@ class Reader:
     def fail(self, place: str, problem: str) -> NoReturn:
         raise fault(self.form, self.file, place, problem)
 
+    def owner(self, citizen_id: str | None) -> str:
+        """Return the citizen. Raises InvalidRequest when none is named."""
+        return citizen_id if citizen_id is not None else self.fail("", "has no owner: name a citizen")
+
     def check_text(self, file: File) -> None:
         """Raises InvalidRequest for a file that is empty or is no text."""
         if not file.text.strip():
@@ -119,6 +150,11 @@ class Reader:
         except (ValueError, OverflowError) as error:
             raise fault(self.form, self.file, place, f"{repr(value)[:60]} is no time ({error})"[:200]) from error
 
+    def moment_of(self, entry: Mapping[str, Any], name: str, place: str) -> datetime | None:
+        """Return the time in a field that may be missing."""
+        value = entry.get(name)
+        return None if value is None else self.moment(value, f"{place}, {name}")
+
     def local(self, time: datetime) -> datetime:
         """Return a time without a zone in UTC; it is one of `zone`."""
         if self.zone is None:
@@ -126,12 +162,86 @@ class Reader:
             return time.replace(tzinfo=UTC)
         return time.replace(tzinfo=self.zone).astimezone(UTC)
 
-    def extra(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Return the fields that the format does not know, unchanged, after checking that they can be stored."""
+    def date_order(self, dates: Sequence[re.Match[str]], *, month_first: bool, unclear: bool = True) -> str:
+        """Return the order of the numbers in the dates of the file; of two that fit, the one that is given.
+
+        `unclear`: whether that is an assumption.
+        """
+        order = order_of([Numbers.of(date) for date in dates], month_first=month_first)
+        if unclear and not order.is_certain:
+            first = "month" if month_first else "day"
+            note = f"dates fit day and month in either order; the {first} was taken to come first"
+            self.counts[note] += len(dates)
+        return order.order
+
+    def extra(self, fields: Mapping[str, Any], place: str, known: Collection[str] = frozenset()) -> dict[str, Any]:
+        """Return the fields but the known ones, unchanged, after checking that they can be stored."""
         try:
-            return check_storable_json(dict(fields))
+            return check_storable_json({name: value for name, value in fields.items() if name not in known})
         except ValueError as error:
             raise fault(self.form, self.file, place, f"its other fields cannot be stored ({error})") from error
+
+    def facts(self, place: str, **values: Any) -> dict[str, Any]:
+        """Return those of the values that are not empty, to be kept beside a message."""
+        return self.extra({name: value for name, value in values.items() if value}, place)
+
+    def command(self, place: str, fields: Mapping[str, Any]) -> Command:
+        """Build a command. Raises InvalidRequest with the place and the first invalid field."""
+        try:
+            return ANY_COMMAND.validate_python(dict(fields))
+        except ValidationError as error:
+            field, message = invalid_field(error, skip=1)
+            self.fail(", ".join(filter(None, (place, field))), message)
+
+    def document(self, file: File) -> Any:
+        """Parse the file as one JSON value. Raises InvalidRequest when it is empty or is not JSON."""
+        self.check_text(file)
+        try:
+            return load_json(file.text)
+        except json.JSONDecodeError as error:
+            self.fail(f"line {error.lineno}, column {error.colno}", f"is not JSON ({error.msg})")
+        except (ValueError, RecursionError) as error:
+            self.fail("", f"is not JSON ({error})")
+
+    def entries(self, file: File, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the objects of the file with their places. It is JSON lines, a JSON list, or `{key: [...]}`.
+
+        Raises InvalidRequest, during the iteration, for an empty file, for one that is not JSON or has no entry,
+        and for an entry that is no object.
+        """
+        self.check_text(file)
+        try:
+            first = load_json(file.text.lstrip().split("\n", 1)[0])
+        except (ValueError, RecursionError):
+            first = None
+        is_lines = isinstance(first, dict) and not isinstance(first.get(key), list)
+        is_empty = True
+        for place, value in self._lines(file) if is_lines else self._items(file, key):
+            is_empty = False
+            if not isinstance(value, dict):
+                self.fail(place, f"is {type_name(value)}, not an object")
+            yield place, value
+        if is_empty:
+            self.fail("", "holds no entry")
+
+    def _items(self, file: File, key: str) -> Iterator[tuple[str, Any]]:
+        value = self.document(file)
+        items = value.get(key) if isinstance(value, dict) else value
+        if not isinstance(items, list):
+            named = f"field {key!r} " if isinstance(value, dict) else ""
+            self.fail("", f"{named}is {type_name(items)}, not a list")
+        for number, item in enumerate(items, start=1):
+            yield f"entry {number}", item
+
+    def _lines(self, file: File) -> Iterator[tuple[str, Any]]:
+        for number, line in enumerate(file.text.split("\n"), start=1):
+            if not line.strip():
+                continue
+            try:
+                yield f"line {number}", load_json(line)
+            except (ValueError, RecursionError) as error:
+                reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+                self.fail(f"line {number}", f"is not JSON ({reason})")
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was assumed or left out, with counts."""
@@ -144,6 +254,12 @@ class Reader:
         return tuple(notes)
 
 
+def short_name(text: str) -> str:
+    """Return the text on one line, cut to 120 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else f"{line[:119]}…"
+
+
 def is_citizen_id(text: str) -> bool:
     """True for a valid citizen id: letters, digits, `_`, `.` and `-`, at most 64."""
     try:
@@ -153,63 +269,37 @@ def is_citizen_id(text: str) -> bool:
     return True
 
 
-def document(form: Format, file: File) -> Any:
-    """Parse a file as one JSON value. Raises InvalidRequest for an empty file and for one that is not JSON."""
-    Reader(form, file.name).check_text(file)
-    try:
-        return load_json(file.text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise fault(form, file.name, place, f"is not JSON ({error.msg})") from error
-    except (ValueError, RecursionError) as error:
-        raise fault(form, file.name, "", f"is not JSON ({error})") from error
+def parse_each(
+    files: FileSet,
+    form: Format,
+    read: Callable[[Reader, File], Iterable[Ingestible]],
+    zone: tzinfo | None = None,
+) -> ParsedFiles:
+    """Return what `read` finds in each file. Raises InvalidRequest with the first fault."""
+    items: list[Ingestible] = []
+    notes: list[str] = []
+    for file in files.files:
+        reader = Reader(form, file.name, zone=zone)
+        items += read(reader, file)
+        notes += reader.notes()
+    return ParsedFiles(tuple(items), tuple(notes))
 
 
-def entries(form: Format, file: File, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a file with their places. The file is JSON lines, a JSON list, or `{key: [...]}`.
+def read_readable(files: FileSet, form: Format, read: Callable[[Reader, File], None]) -> ParsedFiles:
+    """Read each file. Return what was assumed, and as faults what cannot be read.
 
-    Raises InvalidRequest, during the iteration, for an empty file, for one that is not JSON or has no entry, and
-    for an entry that is no object.
+    Raises InvalidRequest without a citizen.
     """
-    Reader(form, file.name).check_text(file)
-    is_empty = True
-    for place, value in _lines(form, file) if _is_json_lines(file.text, key) else _list_entries(form, file, key):
-        is_empty = False
-        if not isinstance(value, dict):
-            raise fault(form, file.name, place, f"is {type_name(value)}, not an object")
-        yield place, value
-    if is_empty:
-        raise fault(form, file.name, "", "holds no entry")
-
-
-def _is_json_lines(text: str, key: str) -> bool:
-    """True when the first line alone is an entry."""
-    try:
-        first = load_json(text.lstrip().split("\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and not isinstance(first.get(key), list)
-
-
-def _list_entries(form: Format, file: File, key: str) -> Iterator[tuple[str, Any]]:
-    value = document(form, file)
-    items = value.get(key) if isinstance(value, dict) else value
-    if not isinstance(items, list):
-        problem = f"field {key!r} is {type_name(items)}" if isinstance(value, dict) else f"is {type_name(value)}"
-        raise fault(form, file.name, "", f"{problem}, not a list")
-    for number, item in enumerate(items, start=1):
-        yield f"entry {number}", item
-
-
-def _lines(form: Format, file: File) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(file.text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            yield f"line {number}", load_json(line)
-        except (ValueError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            raise fault(form, file.name, f"line {number}", f"is not JSON ({reason})") from error
+    notes: list[str] = []
+    faults: list[str] = []
+    for file in files.files:
+        reader = Reader(form, file.name, zone=files.zone)
+        reader.owner(files.citizen_id)
+        with reader.item():
+            read(reader, file)
+        notes += reader.notes()
+        faults += reader.faults
+    return ParsedFiles((), tuple(notes), tuple(faults))
 
 
 def load_json(text: str) -> Any:
@@ -219,3 +309,71 @@ def load_json(text: str) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
+
+
+def names_in(text: str, most: int = LOOKED_AT) -> Names:
+    """Return the names in the first `most` characters of a document, each with its depth."""
+    found: set[Name] = set()
+    depth = 0
+    text = text[:most]
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in "{[":
+            depth += 1
+        elif token in "}]":
+            depth -= 1
+        elif _KEY.match(text, match.end()):
+            found.add(Name(depth, token[1:-1]))
+    return Names(found)
+
+
+def read_document(reader: Reader, file: File, depths: Collection[int]) -> Any:
+    """Parse a file as one JSON value. When its end is missing, return what is whole, and keep the fault.
+
+    `depths`: how many lists and objects stand around an item of the lists whose last, incomplete item is dropped.
+    Raises InvalidRequest for a file that is not JSON, or holds no whole item.
+    """
+    try:
+        return load_json(file.text)
+    except json.JSONDecodeError as error:
+        place, problem = f"line {error.lineno}, column {error.colno}", error.msg
+        kept = _whole_part(file.text[: error.pos], depths)
+        if kept is None:
+            reader.fail(place, f"is not JSON ({problem})")
+    except (ValueError, RecursionError) as error:
+        reader.fail("", f"is not JSON ({error})")
+    with reader.item():
+        reader.fail(place, f"is cut or damaged ({problem}); only what stands before was read")
+    return kept
+
+
+def _whole_part(text: str, depths: Collection[int]) -> Any:
+    """Return the document up to its last whole item of the lists, or None without any."""
+    last = next(iter(deque(_ends_of_items(text, depths), maxlen=1)), None)
+    if last is None:
+        return None
+    try:
+        return load_json(text[: last.at] + "".join(_CLOSING[opening] for opening in reversed(last.around)))
+    except (ValueError, RecursionError):
+        return None
+
+
+class _End(NamedTuple):
+    """The place behind an item of a list, and the lists and objects that are open there."""
+
+    at: int
+    around: str
+
+
+def _ends_of_items(text: str, depths: Collection[int]) -> Iterator[_End]:
+    opened: list[str] = []
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in "{[":
+            opened.append(token)
+        elif token in "}]" and opened:
+            opened.pop()
+            if len(opened) in depths and opened[-1] == "[":
+                yield _End(match.end(), "".join(opened))
+        elif token == '"':
+            return  # a text whose end is missing: what follows are its characters

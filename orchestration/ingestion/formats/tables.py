@@ -20,17 +20,16 @@ from typing import Any, Final, NamedTuple
 from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.date_order import Numbers, order_of
-from orchestration.ingestion.formats.foreign import short_name
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles, join
-from orchestration.ingestion.formats.reader import Format, Reader, fault, make_command
+from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name
+from orchestration.ingestion.written_times import Numbers
 from schemas.base import MAX_TEXT
 from schemas.commands import Command
 from schemas.errors import InvalidRequest
 from schemas.memory import Source
 from substrate.text import count_of
 
-FORM: Final = Format("csv", "a table whose first line names its columns")
+FORM: Final = Format("csv", "a table whose first line names its columns", (".csv", ".tsv", ".txt"))
 DELIMITERS: Final = ",;\t|"
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("text", "message", "content", "body", "note", "notes", "entry", "transcript", "comment",
@@ -163,17 +162,10 @@ def _named(reader: Reader, names: Sequence[str], rows: Sequence[_Row]) -> _Table
         f"; {count_of(others, 'other column')} kept as {'it is' if others == 1 else 'they are'}" if others else ""
     )
     reader.counts[f"by the names of its columns: {told or 'nothing known'}{rest}"] += len(rows)
-    return _Table(columns, clock, rows, _order(reader, columns, rows))
-
-
-def _order(reader: Reader, columns: Mapping[str, str], rows: Sequence[_Row]) -> str:
-    """Return the order of the numbers in the dates of all rows; with slashes the month may come first."""
     cells = (row.cells.get(columns.get("time", ""), "") for row in rows)
-    found = [match for cell in cells if (match := _DATE.match(cell.strip()))]
-    order = order_of(list(map(Numbers.of, found)), month_first=False)
-    if found and not order.is_certain and any(match["mark"] == "/" for match in found):
-        reader.counts["dates fit day and month in either order; the day was taken to come first"] += len(found)
-    return order.order
+    dates = list(filter(None, (_DATE.match(cell.strip()) for cell in cells)))
+    unclear = any(date["mark"] == "/" for date in dates)  # then the month may come first
+    return _Table(columns, clock, rows, reader.date_order(dates, month_first=False, unclear=unclear))
 
 
 def _time(reader: Reader, table: _Table, row: _Row) -> datetime | None:
@@ -233,8 +225,7 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
 
 def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
     """Parse each row to a memory."""
-    if files.citizen_id is None:
-        reader.fail("", "has no owner: name a citizen")
+    citizen_id = reader.owner(files.citizen_id)
     stem = files.files[0].name.rpartition("/")[2].rpartition(".")[0] or files.name
     seen: Counter[str] = Counter()
     commands: list[Command] = []
@@ -244,11 +235,11 @@ def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
             fields = _memory(reader, table, row)
             own_id = table.cell(row, "id") if rows_of[table.cell(row, "id")] == 1 else ""
             memory_id = identifier(f"csv:{stem}:{own_id or _digest(seen, *row.cells.values())}")
-            named = {"citizen_id": files.citizen_id, "id": memory_id, "command_id": memory_id}
-            commands.append(make_command(FORM, reader.file, f"line {row.line}", {**named, **fields}))
+            named = {"citizen_id": citizen_id, "id": memory_id, "command_id": memory_id}
+            commands.append(reader.command(f"line {row.line}", {**named, **fields}))
     if not commands:
         reader.fail("", reader.faults[0] if reader.faults else "has no row below its header")
-    item = CommandFile(files.files[0].name, files.citizen_id, tuple(commands), are_rows=True)
+    item = CommandFile(reader.file, citizen_id, tuple(commands), are_rows=True)
     return ParsedFiles((item,), reader.notes(), tuple(reader.faults))
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from orchestration.appraisal.languages import language
 from orchestration.appraisal.speech import own_text
+from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.formats.mail import DEEPEST, split_mbox
-from orchestration.ingestion.formats.unpacking import make_file
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import (
     counted,
