@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -143,12 +144,11 @@ async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAns
     return ToolAnswer(fence(values.text()), values)
 
 
-def _tools_of_features() -> Iterator[Tool]:
-    """Those that faces offer. They are imported by name: a feature that is not there has no face."""
-    for face in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py")):
-        yield from getattr(import_module(f"api.faces.{face.stem}"), "TOOLS", ())
-
-
+FACES: Final = [
+    import_module(f"api.faces.{file.stem}")
+    for file in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py"))
+]
+"""The faces that there are. They are imported by name: a feature that is not there has none."""
 TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",
@@ -255,7 +255,7 @@ TOOLS: Final[Sequence[Tool]] = (
         read_only=False,
         extra=True,
     ),
-    *_tools_of_features(),
+    *chain.from_iterable(face.TOOLS for face in FACES if hasattr(face, "TOOLS")),
 )
 ALL: Final = "all"
 
