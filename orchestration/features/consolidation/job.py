@@ -48,7 +48,7 @@ from schemas.memory import GENERALISATION, SILENCES, ConsciousnessNode, Source, 
 from schemas.temporal import to_instant
 from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import erasure, reader
-from substrate.store.goes_with import find_made_of
+from substrate.store.derived import find_made_of
 from substrate.text import name_key, words
 
 MOST_ITEMS: Final = 500
