@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from orchestration.upkeep.importance_prompt import (
+from orchestration.features.revaluation.prompt import (
     MOST_CHARACTERS,
     Rating,
     build_prompt,
