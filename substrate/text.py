@@ -10,17 +10,9 @@ CJKAnalyzer of Lucene, the words of such a run are its overlapping pairs of char
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib import resources
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, cast
-
-import Stemmer
 
 from schemas.bounded_cache import cached_within
 
@@ -59,19 +51,7 @@ _UNSPACED_SCRIPTS = (
 _UNSPACED = re.compile(f"[{_UNSPACED_SCRIPTS}]")
 _PARTS = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
 _CHARACTERS = re.compile(f"[{_UNSPACED_SCRIPTS}]|[^{_UNSPACED_SCRIPTS}]+")
-_HIRAGANA = re.compile("[\u3041-\u309f]")
 _VOICED = re.compile("[\u3041-\u30ff][\u3099\u309a]")
-
-DEFAULT_LANGUAGE = "en"
-MAX_QUERY_WORDS = 24
-MOST_READ = 4000
-"""Only so many characters of a text decide its language."""
-LONGEST_KEPT = 64
-"""The stems of longer words are not kept in memory."""
-MOST_COUNTED = 65_536
-"""Of so many words of a language the stem that is counted is kept; then it is looked up anew."""
-LEAST_BEGINNING = 4
-"""A shorter beginning is that of too many words."""
 
 
 def count_of(count: int, noun: str) -> str:
@@ -90,32 +70,6 @@ def normal_text(text: str) -> str:
     if "\u3099" in decomposed or "\u309a" in decomposed:
         decomposed = _VOICED.sub(lambda found: unicodedata.normalize("NFC", found[0]), decomposed)
     return "".join(char for char in decomposed if not unicodedata.combining(char)).lower().replace("œ", "oe")
-
-
-@dataclass(frozen=True, slots=True)
-class WordLanguage:
-    """The words of a language, from its file in `languages/`. `begins`: words are searched by their beginnings.
-
-    `stemmer`: None for a language without inflected words.
-    """
-
-    stop_words: frozenset[str]
-    begins: bool
-    stemmer: Any
-
-
-@cache
-def word_languages() -> Mapping[str, WordLanguage]:
-    """The languages that have a file, by code; the default first, the others by code."""
-    files = (file for file in resources.files(__package__).joinpath("languages").iterdir() if file.is_file())
-    tables = {file.name.partition(".")[0]: tomllib.loads(file.read_text("utf-8")) for file in files}
-    codes = sorted(tables, key=lambda code: (code != DEFAULT_LANGUAGE, code))
-    languages: dict[str, WordLanguage] = {}
-    for code in codes:
-        table = tables[code]
-        stemmer = Stemmer.Stemmer(table["stemmer"]) if "stemmer" in table else None
-        languages[code] = WordLanguage(frozenset(words(table["stop_words"])), table["begins"], stemmer)
-    return languages
 
 
 def is_unspaced(text: str) -> bool:
@@ -182,16 +136,6 @@ def _cut(word: str, *, ends: bool) -> Iterator[str]:
             yield part[-1]
 
 
-STOP_WORDS = word_languages()[DEFAULT_LANGUAGE].stop_words
-
-
-def word_language(text: str) -> str:
-    """The code of the language with the most stop words in a text; the default when no other has more."""
-    found = words(text[:MOST_READ])
-    counts = {code: sum(map(each.stop_words.__contains__, found)) for code, each in word_languages().items()}
-    return max(counts, key=lambda code: counts[code])
-
-
 def search_text(*parts: str) -> str | None:
     """Return the words to index for a record's texts; None when the engine's tokenizer finds the same words."""
     joined = " ".join(part for part in parts if part)
@@ -201,91 +145,6 @@ def search_text(*parts: str) -> str | None:
 def spaced_text(text: str) -> str:
     """The words by which a text is found, with only spaces before, between and after them."""
     return f" {text.translate(_SPACED)} " if text.isascii() else f" {' '.join(indexed_words(text))} "
-
-
-def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """Return the distinct words of a query without the stop words of its language, in order.
-
-    At most `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are
-    left (001, sanitizeFtsQuery).
-    """
-    silent = word_languages()[language].stop_words
-    distinct = list(dict.fromkeys(word for word in words(text) if word not in silent and word.strip("_")))
-    if len(distinct) > MAX_QUERY_WORDS:
-        longest = set(sorted(distinct, key=lambda word: (-_letters(word), word))[:MAX_QUERY_WORDS])
-        distinct = [word for word in distinct if word in longest]
-    return distinct
-
-
-def _letters(word: str) -> int:
-    """How much a word says, in letters: a character of Han or Katakana says as much as three, Hiragana little."""
-    return 3 * (len(word) - len(_HIRAGANA.findall(word))) if is_unspaced(word) else len(word)
-
-
-def search_form(word: str, language: str) -> str:
-    """How the full-text index is asked for a word: by itself or, in a language of many forms, by their beginning.
-
-    The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters. A single character of a
-    script without blanks is the beginning of a pair.
-    """
-    if len(word) == 1 and is_unspaced(word):
-        return f"{word}*"
-    if not word_languages()[language].begins:
-        return word
-    beginning = stem(word, language)
-    return f"{beginning}*" if len(beginning) >= LEAST_BEGINNING and word.startswith(beginning) else word
-
-
-def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
-    """The stem of a word in normal form."""
-    return _kept_stem(word, language) if len(word) <= LONGEST_KEPT else _stem(word, language)
-
-
-def _stem(word: str, language: str) -> str:
-    stemmer = word_languages()[language].stemmer
-    return word if stemmer is None else str(stemmer.stemWord(word))
-
-
-_kept_stem = lru_cache(maxsize=65_536)(_stem)
-
-
-class _CountedStems(dict[str, str | None]):
-    """By word in normal form its stem, and None for a stop word of the language."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._silent = word_languages()[language].stop_words
-
-    def __missing__(self, word: str) -> str | None:
-        found = None if word in self._silent else stem(word, self._language)
-        if len(word) <= LONGEST_KEPT:
-            if len(self) >= MOST_COUNTED:
-                self.clear()
-            self[word] = found
-        return found
-
-
-@cache
-def _counted_stems(language: str) -> _CountedStems:
-    return _CountedStems(language)
-
-
-def count_stems(found: Iterable[str], language: str = DEFAULT_LANGUAGE) -> Counter[str]:
-    """How often each stem is among words in normal form, in their order, without the stop words of a language."""
-    counted = Counter(map(_counted_stems(language).__getitem__, found))
-    counted.pop(None, None)
-    return cast("Counter[str]", counted)
-
-
-def stems(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
-    """Return the stems of a text without the stop words of a language. Cached: a record's text never changes."""
-    return _stems(text, language)
-
-
-@cached_within(24 << 20)
-def _stems(text: str, language: str) -> frozenset[str]:
-    silent = word_languages()[language].stop_words
-    return frozenset(stem(word, language) for word in set(words(text)) if word not in silent)
 
 
 @cached_within(4 << 20)

@@ -2,21 +2,20 @@
 
 A request wants something written, done, advised or explained, or tells a trouble to be listened to. "Write to the
 school", "how does a mortgage work?" and "she wants half the boat" are requests; "where do I live?", "what did Anna
-say?" ask for what was said before. The words of each language stand in its file in `languages/`.
+say?" ask for what was said before. The words of each language stand in its file (`substrate/language`).
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from importlib import resources
 from typing import Final
 
-from orchestration.appraisal.languages import CODES, Language, language
 from orchestration.question.languages import asking_patterns
+from substrate.language.languages import Language
+from substrate.language.words import any_of, likeliest
 
 MOST_READ: Final = 2000
 """Only so many characters of a text are read."""
@@ -25,10 +24,6 @@ LEAST_STATEMENT: Final = 4
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_NAMED: Final = re.compile(
-    r"\b(?:does|do|is|are|has|have|will|would|can|should|name of) (?:M[rs]s?\.? |Dr\.? )?[A-ZÀ-ÖØ-Þ]\w"
-    r"|(?<=\s)[A-ZÀ-ÖØ-Þ]\w+'s\b"
-)
 _APOSTROPHE: Final = str.maketrans("’‘ʼ", "'''")
 
 
@@ -42,9 +37,9 @@ class _Patterns:
     helping: re.Pattern[str]
     general: re.Pattern[str]
     own: re.Pattern[str]
-    questions: frozenset[str]
     choice: re.Pattern[str]
-    names_have_capitals: bool
+    questions: frozenset[str]
+    named: re.Pattern[str] | None
 
 
 class Request(Enum):
@@ -72,7 +67,7 @@ def read_request(text: str) -> Request:
     if any(patterns.opening.match(part.lower()) or patterns.helping.search(part.lower()) for part in parts):
         return Request.SURE
     words = _WORD.findall(read.lower())
-    tells = sum(word in spoken.function_words for word in words) >= LEAST_STATEMENT
+    tells = sum(word in spoken.telling.function_words for word in words) >= LEAST_STATEMENT
     return Request.SURE if tells else Request.NONE
 
 
@@ -93,12 +88,10 @@ def asks(text: str) -> bool:
 
 
 def question_language(text: str) -> Language:
-    """The language whose function and question words are most frequent; the first of `CODES` when undecided."""
+    """The language whose function and question words are most frequent; the default when undecided."""
     found = _WORD.findall(text[:MOST_READ].lower())
-    candidates = [language(code) for code in CODES]
-    known = (each.function_words | _patterns(each.code).questions for each in candidates)
-    counts = [sum(map(words.__contains__, found)) for words in known]
-    return candidates[counts.index(max(counts))]
+    known = {each.code: each.telling.function_words | each.requests.questions for each in Language.all()}
+    return Language.of(likeliest(found, known))
 
 
 def _asks(part: str, patterns: _Patterns) -> bool:
@@ -113,7 +106,7 @@ def _read_question(part: str, patterns: _Patterns) -> Request:
     if patterns.opening.match(lower) or patterns.helping.search(lower):
         return Request.SURE
     # The subject may be a name: "what does Noreen drive?", "what is Bex's surname?".
-    names_somebody = patterns.names_have_capitals and _NAMED.search(part) is not None
+    names_somebody = patterns.named is not None and patterns.named.search(part) is not None
     if patterns.past.search(lower) or patterns.own.search(lower) or names_somebody:
         return Request.NONE
     is_general = patterns.choice.match(lower) or patterns.general.search(lower)
@@ -122,28 +115,15 @@ def _read_question(part: str, patterns: _Patterns) -> Request:
 
 @cache
 def _patterns(code: str) -> _Patterns:
-    """The patterns of a language. Raises FileNotFoundError for one without a file."""
-    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    requests = tomllib.loads(text)["requests"]
-    polite, bids = _choice(requests["polite"]), _choice(requests["bids"])
+    requests = Language.of(code).requests
     return _Patterns(
-        opening=re.compile(rf"\W*(?:(?:{polite})\W+)*(?:{bids})\b"),
-        recalling=re.compile(rf"\b(?:{_choice(requests['recalling'])})\b"),
-        past=re.compile(rf"\b(?:{_choice(requests['past'])})\b"),
-        helping=re.compile(rf"\b(?:{_choice(requests['helping'])})\b"),
-        general=re.compile(rf"\b(?:{_choice(requests['general'])})\b"),
-        own=re.compile(rf"\b(?:{_choice(requests['own'])})\b"),
-        questions=frozenset(requests["questions"].split()),
-        choice=re.compile(requests["choice"]),
-        names_have_capitals=requests["names_have_capitals"],
+        opening=re.compile(rf"\W*(?:{any_of(requests.polite)}\W+)*{any_of(requests.bids)}"),
+        recalling=re.compile(any_of(requests.recalling)),
+        past=re.compile(any_of(requests.past)),
+        helping=re.compile(any_of(requests.helping)),
+        general=re.compile(any_of(requests.general)),
+        own=re.compile(any_of(requests.own)),
+        choice=re.compile(requests.choice),
+        questions=requests.questions,
+        named=None if requests.named is None else re.compile(requests.named),
     )
-
-
-def _choice(phrases: str) -> str:
-    """The pattern for any of the phrases of a list; `..` in a phrase is one to four words."""
-    parts = (map(_word_pattern, phrase.split()) for phrase in phrases.split(","))
-    return "|".join(filter(None, map(r"\s+".join, parts)))
-
-
-def _word_pattern(word: str) -> str:
-    return r"(?:[\w']+\s+){0,3}?[\w']+" if word == ".." else re.escape(word)

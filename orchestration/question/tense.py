@@ -1,21 +1,20 @@
 """When what a question asks for holds: now, before something else, or once; and texts that tell of a change. Pure.
 
 "Where do I live?" asks for the present, "where did I live before?" for what held formerly, "what did I buy?" for
-an event. The words of each language stand in its file in `languages/`.
+an event. The words of each language stand in its file (`substrate/language`).
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib import resources
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES, language, language_of
 from schemas.bounded_cache import cached_within
+from substrate.language.languages import Language
+from substrate.language.words import any_of, language_of
 from substrate.text import word_finder, words
 
 MOST_READ: Final = 4000
@@ -26,8 +25,6 @@ _find_words: Final = word_finder(r"[^\W\d_]")
 _OWN: Final = ("own_subjects", "own_objects", "own_possessives")
 """The lists of words by which one speaks of oneself."""
 _QUESTION_MARKS: Final = ("?", "？")
-_NONE: Final = r"(?!)"
-"""Matches nothing."""
 
 
 class Tense(StrEnum):
@@ -62,7 +59,8 @@ def read_tense(question: str) -> Tense | None:
 def _read_tense(question: str) -> Tense | None:
     text = question.lower()
     likeliest = language_of(text).code
-    for code in (likeliest, *(each for each in CODES if each != likeliest)):
+    codes = [language.code for language in Language.all()]
+    for code in sorted(codes, key=lambda code: code != likeliest):
         patterns = _patterns(code)
         if patterns.acts.search(text) or patterns.bids.match(text.lstrip()):
             return None
@@ -97,13 +95,14 @@ def read_voice(text: str) -> Voice:
     spoken, held = language_of(read), frozenset(said)
     patterns = _patterns(spoken.code)
     may_change = not patterns.changing.isdisjoint(held)
-    people, own = spoken.words["people"], spoken.words["own_subjects"] | spoken.words["own_objects"]
+    words = spoken.telling.words
+    people, own = words["people"], words["own_subjects"] | words["own_objects"]
     first = next((word for word in said[:FIRST_WORDS] if word in people), "")
     return Voice(
         verbs=len(set(patterns.verbs.findall(read))) if may_change else 0,
         changes=len(set(patterns.change.findall(read))) if may_change else 0,
-        own=any(not spoken.words[name].isdisjoint(held) for name in _OWN),
-        unreal=not spoken.words["hypothetical"].isdisjoint(held),
+        own=any(not words[name].isdisjoint(held) for name in _OWN),
+        unreal=not words["hypothetical"].isdisjoint(held),
         unmeant=patterns.unmeant.search(read) is not None,
         other=first if own.isdisjoint(said) else "",
     )
@@ -119,7 +118,7 @@ def has_own_words(text: str) -> bool:
 
 @cache
 def _own_words() -> frozenset[str]:
-    return frozenset().union(*(language(code).words[name] for code in CODES for name in _OWN))
+    return frozenset().union(*(language.telling.words[name] for language in Language.all() for name in _OWN))
 
 
 @cache
@@ -129,29 +128,20 @@ def _own_pattern() -> re.Pattern[str]:
 
 @cache
 def _patterns(code: str) -> _Patterns:
-    """The patterns of a language. Raises FileNotFoundError for one without a file."""
-    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    table = tomllib.loads(text)
-    tense, change = table["tense"], table["change"]
+    language = Language.of(code)
+    tense, change = language.tense, language.change
     return _Patterns(
-        former=_choice(tense["former"]),
-        past=_choice(tense["past"], tense.get("participle", _NONE)),
-        now=_choice(tense["now"]),
-        acts=_choice(tense["acts"]),
-        bids=_choice(tense["bids"]),
-        verbs=_choice(change["verbs"]),
-        change=_choice(change["words"]),
+        former=re.compile(any_of(tense.former)),
+        past=re.compile(any_of(tense.past, tense.participle)),
+        now=re.compile(any_of(tense.now)),
+        acts=re.compile(any_of(tense.acts)),
+        bids=re.compile(any_of(tense.bids)),
+        verbs=re.compile(any_of(change.verbs)),
+        change=re.compile(any_of(change.words)),
+        # One word of each phrase, the least common: a text without all of these has none of the phrases.
         changing=frozenset(
-            # One word of each phrase, the least common: a text without all of these has none of the phrases.
             min(_find_words(phrase), key=lambda word: (-len(word), word))
-            for name in ("verbs", "words")
-            for phrase in change[name].split(",")
+            for phrase in (*change.verbs, *change.words)
         ),
-        unmeant=_choice(change["unmeant"]),
+        unmeant=re.compile(any_of(change.unmeant)),
     )
-
-
-def _choice(phrases: str, more: str = _NONE) -> re.Pattern[str]:
-    """Any of the phrases of a list, as whole words, or what the pattern `more` finds."""
-    words = ("\\s+".join(map(re.escape, phrase.split())) for phrase in phrases.split(","))
-    return re.compile(rf"\b(?:{'|'.join(filter(None, words))}|{more})\b")

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key, tells
 from orchestration.features.tagging.queries import MADE, MOST_COUNTED, MadeTag
-from substrate.text import search_form, words
+from substrate.language.words import search_form
+from substrate.text import words
 
 MOST_TAGS: Final = 8
 """At most so many made tags for one memory."""

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.languages import CODES, language_of
 from orchestration.question.tense import (
     Tense,
     _own_pattern,
@@ -16,6 +15,8 @@ from orchestration.question.tense import (
     read_tense,
     read_voice,
 )
+from substrate.language.languages import Language
+from substrate.language.words import language_of
 
 QUESTIONS = [
     ("Where do I live?", Tense.PRESENT),
@@ -58,7 +59,7 @@ def test_what_is_supposed_or_a_jest_is_not_meant(text: str) -> None:
     assert read_voice(text).unmeant
 
 
-CHANGING = sorted(set().union(*(_patterns(code).changing for code in CODES)))
+CHANGING = sorted(set().union(*(_patterns(language.code).changing for language in Language.all())))
 
 
 @given(st.lists(st.sampled_from([*CHANGING, "the", "to", "no", "the old", "not  the", "ab\nMai", "x2", "_", "-"])))
