@@ -5,7 +5,7 @@
     python -m benchmarks.latency --locomo FILE --base DIR --peer COMMAND
 
 The first two may be given together; every figure comes from one run on one store. It also prints the memory of
-this process with the embedder, the memory of the engine per turn, and the cost of the parts of a full stream
+this process with the embedder, and the cost of the parts of a full stream
 without embedding and database (`benchmarks.stream_parts`). `--json` prints one line.
 
 With `--base`, another checkout of Substrate, or `--peer`, any other program, nothing of that is measured. Instead
@@ -35,7 +35,6 @@ import orjson
 from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks import stream_parts
 from benchmarks.comparison import format_table, read_bases
-from benchmarks.footprint import bytes_per_turn
 from benchmarks.sides.stores import measure_sides
 from benchmarks.synthetic import World, build
 from orchestration import retrieval
@@ -53,8 +52,6 @@ from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
 
 CLIENTS = (1, 4, 16)
-TURNS = 10_240
-"""Turns of the conversation with which the engine's memory per turn is measured."""
 type Figures = dict[str, Any]
 
 
@@ -221,7 +218,6 @@ async def measure(arguments: argparse.Namespace) -> Figures:
                 figures["synthetic"] = await synthetic(*size, rt, arguments.questions)
             figures["stream_parts"] = stream_parts.measure()
             figures["process_mb"] = process_mb()
-            figures["engine_kb_per_turn"] = round(await bytes_per_turn(TURNS, rt.deps, now()) / 1024, 2)
             return figures
 
 

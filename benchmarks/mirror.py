@@ -26,7 +26,6 @@ from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.latency import process_mb
 from benchmarks.serving import engine_pid
 from benchmarks.synthetic import World, build_links
-from benchmarks.upkeep import cpu_seconds
 from orchestration.features.mirror.layout import MirrorOf
 from orchestration.features.mirror.reader import apply_edits, read_edits
 from orchestration.features.mirror.writer import is_in_step, stream_tar, take_snapshot, update_mirror, write_mirror
@@ -44,6 +43,15 @@ BATCH: Final = 1000
 HOUR_US: Final = 3_600_000_000
 
 type Figures = dict[str, Any]
+
+
+def cpu_seconds(pids: Sequence[int]) -> float:
+    """The CPU time of these processes until now."""
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 async def build(world: World, rt: Runtime) -> None:

@@ -85,8 +85,9 @@ async def run(asked: argparse.Namespace) -> int:
     tally: Counter[str] = Counter()
     sizes: list[int] = []
     with tempfile.TemporaryDirectory() as directory:
-        store = StoreSettings(data=Path(directory), names="off", stream_notes_days=36_500, stream_cache_mb=0)
+        store = StoreSettings(data=Path(directory), names="off", stream_notes_days=36_500)
         async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
+            runtime.deps.connection.answers.most_bytes = 0  # each question is asked anew
             life = await _live_all(asked, runtime.deps, tally, sizes)
             timed = await measure_time(life)
             await store_notes(runtime.deps)

@@ -108,8 +108,7 @@ class Deps:
 
     `language_model` and `reranker` are None when none is configured. `appraisal`: how a text is appraised at
     writing. `names`: new texts make memories of the names in them. `far`: a query follows links for a second hop
-    only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory
-    counts half in a waking. `half_lives`: of energy, as answers show it; None: they do not. `conversations`: whose
+    only from so many of its first memories.  `half_lives`: of energy, as answers show it. `conversations`: whose
     turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
     directory in which mirrors are kept in step, and `erased`: what takes erased memories out of any. `learned`:
     what feedback teaches, as it was last read. `notes`: of streams, until they are stored.
@@ -124,9 +123,8 @@ class Deps:
     reranker: Reranker | None = None
     names: bool = False
     far: int = FAR
-    half_life_days: float = 30.0
     directory: Path | None = None
-    half_lives: HalfLives | None = HALF_LIVES
+    half_lives: HalfLives = HALF_LIVES
     mirror: Path | None = None
     erased: AfterErasure | None = None
     conversations: Conversations = field(default_factory=Conversations)

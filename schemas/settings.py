@@ -17,8 +17,6 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from schemas.memory import HalfLives
-
 
 class _Group(BaseSettings):
     model_config = SettingsConfigDict(
@@ -53,41 +51,6 @@ _WebAddress = Annotated[str, AfterValidator(partial(_check_address, schemes=("ht
 
 AppraisalMode = Literal["words", "model", "off"]
 """How the text of a memory is appraised at writing."""
-
-
-_LONGEST_HALF_LIFE: Final = 36_500.0
-
-
-def parse_half_lives(text: str) -> HalfLives | None:
-    """The half-lives of `blocked=360,resolved=30`; a state that is not named keeps its default. None for `off`.
-
-    Raises ValueError for another form, another state, and days that are not above 0 and at most 36,500.
-    """
-    if text.strip().lower() == "off":
-        return None
-    named = [part.partition("=") for part in text.split(",")]
-    days = {state.strip(): _read_days(number) for state, _, number in named}
-    unknown = days.keys() - set(HalfLives._fields)
-    if unknown or len(days) < len(named):
-        raise ValueError(
-            f"write it as state=days,… with each of {', '.join(HalfLives._fields)} at most once, or off"
-        )
-    return HalfLives(**days)
-
-
-def _read_days(text: str) -> float:
-    try:
-        days = float(text)
-    except ValueError as error:
-        raise ValueError(f"{text.strip()!r} is no number of days") from error
-    if not 0.0 < days <= _LONGEST_HALF_LIFE:
-        raise ValueError(f"a half-life is above 0 and at most {_LONGEST_HALF_LIFE:.0f} days, not {text.strip()}")
-    return days
-
-
-def _check_half_lives(text: str) -> str:
-    parse_half_lives(text)
-    return text
 
 
 class StoreSettings(_Group):
@@ -130,28 +93,12 @@ class StoreSettings(_Group):
         default=None,
         description="Directory in which the memory of each citizen is kept as Markdown files; unset: none is.",
     )
-    query_timeout_ms: int = Field(
-        default=1000, ge=50, le=1500, description="Deadline of one query in milliseconds, at most 1.5 seconds."
-    )
     appraisal: AppraisalMode = Field(
         default="words",
         description=(
             "How what a writer leaves out (feelings, goal, state, rule, step, energy, importance, result) is read "
             "from the text: by its words, by the language model with `model`, or not at all with `off`."
         ),
-    )
-    half_life_days: float = Field(
-        default=30.0,
-        gt=0,
-        le=36_500,
-        allow_inf_nan=False,
-        description="In a waking of scope `recent` a memory that changed in the last 30 days counts in full; "
-        "after so many days more it counts half.",
-    )
-    energy_half_lives: Annotated[str, AfterValidator(_check_half_lives)] = Field(
-        default="blocked=360,in_progress=180,unset=90,resolved=30",
-        description="After so many days half of the energy of a memory or link is left, by the state of its work: "
-        "answers show it in `effective_energy`; `off`: they do not.",
     )
     stream_notes_days: float = Field(
         default=90.0,
@@ -161,22 +108,13 @@ class StoreSettings(_Group):
         description="So many days it is kept what a stream was asked and showed, so that it can be asked again; "
         "0: nothing is kept.",
     )
-    stream_notes_most: int = Field(
-        default=10_000, ge=1, le=100_000, description="Of one citizen so many streams, the latest, are kept."
-    )
     cache_mb: int = Field(
-        default=96,
+        default=160,
         ge=0,
         le=65_536,
-        description="So many megabytes of what was read are kept in each process, two thirds of it for memories "
-        "and links, so that a question reads again only what changed; 0: nothing is kept.",
-    )
-    stream_cache_mb: int = Field(
-        default=64,
-        ge=0,
-        le=65_536,
-        description="So many megabytes of answers are kept in each process, so that the same question costs "
-        "little as long as nothing was written that could change its answer; 0: none is kept.",
+        description="So many megabytes are kept in each process: two fifths memories and links that were read, a "
+        "fifth what is known of a graph, two fifths whole answers, so that a question reads again only what "
+        "changed; 0: nothing is kept.",
     )
     likeness: Literal["auto", "sets", "index"] = Field(
         default="auto",
@@ -186,10 +124,6 @@ class StoreSettings(_Group):
     names: Literal["on", "off"] = Field(
         default="on", description="`on`: people, places and projects that a text names become memories."
     )
-
-    def half_lives(self) -> HalfLives | None:
-        """The half-lives of energy; None when they are off."""
-        return parse_half_lives(self.energy_half_lives)
 
     def server_url(self) -> str | None:
         """Address of the configured server, or None when the embedded engine is to be used."""

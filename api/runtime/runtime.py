@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 type OnLoading = Callable[[Loading], None]
 
+QUERY_TIMEOUT_MS = 1000
+"""A query that takes longer is given up, and named in `degraded`."""
 GC_THRESHOLD = 200_000
 NOTES_STORED_EVERY_S = 60.0
 """What was noted since is lost when this process is killed."""
@@ -86,7 +88,6 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
         embedder = await opening
         connection = _connect(settings.store, engine)
         connection.keep_at_most(settings.store.cache_mb)
-        connection.answers.most_bytes = settings.store.stream_cache_mb << 20
         graphs = Graphs(
             connection, model=embedder.model, dimension=embedder.dimension, likeness=settings.store.likeness
         )
@@ -98,14 +99,12 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             embedder,
             language_model=model,
             appraisal=settings.store.appraisal,
-            half_life_days=settings.store.half_life_days,
-            half_lives=settings.store.half_lives(),
             names=settings.store.names == "on",
             reranker=reranker,
             directory=None if engine is None else engine.directory,
             mirror=None if keeper is None else keeper.directory,
             erased=_erase_elsewhere if keeper is None else keeper.erased,
-            notes=NoteBuffer(days=settings.store.stream_notes_days, most_stored=settings.store.stream_notes_most),
+            notes=NoteBuffer(days=settings.store.stream_notes_days),
         )
         async with nullcontext() if keeper is None else keeper.keep(deps):
             await _finish_erasures(_erased_store(deps, engine))
@@ -250,12 +249,12 @@ async def _start_engine(store: StoreSettings, on_loading: OnLoading | None) -> E
 
 def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
     if engine is not None:
-        connection = Connection(f"unix://{engine.socket}", timeout_ms=store.query_timeout_ms)
+        connection = Connection(f"unix://{engine.socket}", timeout_ms=QUERY_TIMEOUT_MS)
         connection.room = DiskSpace(engine.directory).check
         return connection
     password = store.password.get_secret_value() if store.password else None
     return Connection(
-        store.server_url() or "", timeout_ms=store.query_timeout_ms, credentials=(store.username, password)
+        store.server_url() or "", timeout_ms=QUERY_TIMEOUT_MS, credentials=(store.username, password)
     )
 
 

@@ -17,6 +17,8 @@ from schemas.temporal import Instant, to_datetime
 
 DAY: Final = 86_400_000_000
 """Microseconds."""
+HALF_LIFE_DAYS: Final = 30.0
+"""After so many days a memory counts half (004), in a waking of scope `recent` so many more than its window."""
 RECENCY_SHARE: Final = 0.2
 """The most that importance × recency adds to a score: as much as full confidence does."""
 DRAWS: Final = 400
@@ -25,7 +27,7 @@ DRAWS: Final = 400
 type Week = tuple[int, int]
 
 
-def recency(days: float, half_life_days: float = 30.0) -> float:
+def recency(days: float, half_life_days: float = HALF_LIFE_DAYS) -> float:
     """1 / (1 + days / half-life), in (0, 1]: ½ after one half-life, ⅓ after two (004, change 3).
 
     `days` is the age; a memory of the future counts as of today.

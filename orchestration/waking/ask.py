@@ -26,7 +26,7 @@ from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.activation import in_order
 from orchestration.ranking.candidates import Key
-from orchestration.ranking.plurality import with_plurality
+from orchestration.ranking.plurality import HALF_LIFE_DAYS, with_plurality
 from orchestration.stream_completion import (
     StageTimer,
     complete,
@@ -39,7 +39,13 @@ from orchestration.traversal.probability import State
 from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.recollection import Recollection, add_links, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
-from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
+from orchestration.waking.scoring import (
+    WakingState,
+    activate,
+    collect_answers,
+    mode_score,
+    plain_goal,
+)
 from schemas.errors import StoreTimeout
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level, Source
@@ -76,7 +82,7 @@ async def retrieve_consciousness_context_from_state(
     if pressure is None:
         pressure = await pressure_now(whole, view.targets.get(Level.N1), view.scope)
     state = state.model_copy(update={"reality_pressure": pressure})
-    waking = _waking_state(state, whole, scope, deps.half_life_days, pressure=pressure)
+    waking = _waking_state(state, whole, scope, pressure=pressure)
     timer.end("state")
     meaning, filtered = await asyncio.gather(
         embed_goal(waking, view, deps, notes), read_filters(state.filters, view)
@@ -190,7 +196,7 @@ def _notes(state: StateBasedRetrieval, waking: WakingState, whole: CitizenState,
 
 
 def _waking_state(
-    state: StateBasedRetrieval, whole: CitizenState, scope: Scope, half_life_days: float, *, pressure: float
+    state: StateBasedRetrieval, whole: CitizenState, scope: Scope, *, pressure: float
 ) -> WakingState:
     """The state in the form of the scores. A derived goal is left out: other open work would not be found."""
     derived = {source.field for source in whole.sources}
@@ -202,7 +208,7 @@ def _waking_state(
         goal=goal if goal is not None and plain_goal(goal) else None,
         moment=scope.valid.start,
         citizen=state.citizen_id,
-        half_life=half_life_days if state.temporal_scope == "recent" else None,
+        half_life=HALF_LIFE_DAYS if state.temporal_scope == "recent" else None,
         pressure=pressure,
         link_state=State(goal, whole.emotion_vector),
     )

@@ -339,9 +339,10 @@ class Connection:
         self._engine = engine
 
     def keep_at_most(self, megabytes: int) -> None:
-        """Keep so much of what is read: two thirds for records, the rest for what hangs on a state of a graph."""
-        self.records.most_bytes = megabytes * (2 << 20) // 3
-        self.kept.most_bytes = megabytes * (1 << 20) // 3
+        """Keep so much: two fifths records, a fifth what depends on a state of a graph, two fifths answers."""
+        fifth = (megabytes << 20) // 5
+        self.records.most_bytes = self.answers.most_bytes = 2 * fifth
+        self.kept.most_bytes = fifth
 
     def forget_kept(self, graph: str | None = None) -> None:
         """Keep nothing of a graph, or of all: something was erased, or the engine may hold other data."""

@@ -11,7 +11,7 @@ import pytest
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_plurality import QUESTION, flooded, remember_all
 from tests.builders import ago
-from tests.integration.identity_contexts import CONTEXTS, ENTITIES, RULE, TABLE
+from tests.features.contexts.identity_contexts import CONTEXTS, ENTITIES, RULE, TABLE
 from tests.integration.store import moment
 
 __all__ = ["flooded"]

@@ -23,8 +23,9 @@ PATIENT_S = 60.0
 async def deps(local_model: Embedder, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
     # Most tests count what they store; `test_names` reads names. And most are about how something is found:
     # `test_kept_streams` is about answers that are kept.
-    store = StoreSettings(data=tmp_path_factory.mktemp("store"), names="off", stream_cache_mb=0)
+    store = StoreSettings(data=tmp_path_factory.mktemp("store"), names="off")
     async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
+        runtime.deps.connection.answers.most_bytes = 0
         yield runtime.deps
 
 

@@ -17,7 +17,7 @@ from schemas.commands import Correct, Supersede
 from schemas.errors import InvalidRequest
 from schemas.mind.state import StateChange
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate
-from tests.integration.identity_contexts import told
+from tests.features.contexts.identity_contexts import told
 from tests.integration.store import ASKED, NOW, day, moment, relate, remember, stored
 from tests.scripted_model import ScriptedModel
 

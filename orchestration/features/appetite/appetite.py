@@ -17,7 +17,7 @@ from orchestration.mind.state import felt_state
 from orchestration.question.reading import ASKING, ROLES
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import find_zone
-from schemas.memory import HALF_LIVES, Level
+from schemas.memory import Level
 from schemas.mind.appetite import Appetite, AppetiteRequest, LastAsked
 from schemas.mind.state import CitizenState
 from schemas.temporal import Instant, Scope, to_datetime
@@ -96,7 +96,7 @@ async def read_stirring(target: GraphTarget | None, scope: Scope, deps: Deps) ->
     """What may wake a citizen, of its own graph; nothing without one. Raises as `Graph.read`."""
     if target is None:
         return []
-    return await read_own(target, scope, deps.half_lives or HALF_LIVES, others=OTHERS)
+    return await read_own(target, scope, deps.half_lives, others=OTHERS)
 
 
 async def _read_mentioned(target: GraphTarget | None, scope: Scope, own: Sequence[Stirring]) -> list[str]:

@@ -19,6 +19,7 @@ from orchestration.features.replay.queries import InferredMoment, StoredNote
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
 from orchestration.ranking.channel_weights import ChannelWeights
+from orchestration.ranking.plurality import HALF_LIFE_DAYS
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
@@ -79,7 +80,7 @@ def name_weights(deps: Deps, learned: Learned = NOTHING_LEARNED) -> str:
     """A short name of all that ranks: another one where the answer to the same question may be ranked else."""
     told = tuple(lesson.told_at for lesson in learned.lessons)
     factors = tuple(sorted(learned.factors.items()))
-    return _name(deps.channel_weights, (deps.far, deps.half_life_days), factors, told)
+    return _name(deps.channel_weights, (deps.far, HALF_LIFE_DAYS), factors, told)
 
 
 @lru_cache(maxsize=256)

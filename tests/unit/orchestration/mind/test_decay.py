@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from orchestration.mind.decay import DAY, NO_DECAY, Decay, effective_energy
 from schemas.memory import HALF_LIVES, HalfLives, ResolutionState
-from schemas.settings import parse_half_lives
 from schemas.temporal import to_instant
 from tests.builders import a_relationship
 
@@ -78,20 +77,3 @@ def test_a_record_shows_what_the_moment_asked_about_has_left_of_it() -> None:
     after = Decay(HALF_LIVES, to_instant(changed) + 30 * DAY)
     assert [one.effective_energy for one in after.show([link])] == [0.4]
     assert (NO_DECAY.show([link]), after.show([])) == ((link,), ())
-
-
-def test_half_lives_are_read_from_text() -> None:
-    assert parse_half_lives("blocked=360,in_progress=180,unset=90,resolved=30") == HALF_LIVES
-    assert parse_half_lives(" resolved = 7.5 ") == HALF_LIVES._replace(resolved=7.5)
-    assert (parse_half_lives("off"), parse_half_lives(" OFF ")) == (None, None)
-    assert effective_energy(1.0, None, 365 * DAY, HalfLives(unset=36_500.0)) == pytest.approx(2**-0.01)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "on", "blocked", "blocked=0", "blocked=-1", "blocked=nan", "blocked=inf", "blocked=36501", "solved=3",
-     "blocked=1,blocked=2", "resolved=ten", "resolved=30,"],
-)  # fmt: skip
-def test_other_texts_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"half-life|number of days|state=days"):
-        parse_half_lives(text)

@@ -10,7 +10,7 @@ from hypothesis import given
 from orchestration.features.mirror.edits import Edits, Found, Known, Owner, Written, decide
 from orchestration.features.mirror.text import Atom, label_of, parse_file, render_atom
 from schemas.commands import Correct, Remember, Retract
-from tests.unit.orchestration.transfer.test_mirror_text import ATOMS
+from tests.features.mirror.test_text import ATOMS
 
 OWNER = Owner({"citizen_id": "ada"}, 7)
 BASE = Atom(

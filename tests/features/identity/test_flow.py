@@ -13,7 +13,7 @@ from orchestration.features.identity.values import Identity, WhoIs
 from schemas.commands import Correct, Retract
 from schemas.errors import InvalidRequest
 from schemas.temporal import to_datetime
-from tests.integration.identity_contexts import RULE, TABLE, told
+from tests.features.contexts.identity_contexts import RULE, TABLE, told
 from tests.integration.store import NOW, day, moment, remember, stored
 
 
