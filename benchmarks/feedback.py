@@ -32,7 +32,8 @@ import orjson
 from api.runtime.runtime import now, open_runtime
 from benchmarks.datasets import Conversation, load_beam, load_locomo
 from benchmarks.recall import store
-from orchestration.features.feedback.channel import (
+from orchestration.ranking.activation import Activation, activate
+from orchestration.ranking.learned import (
     NOTHING_LEARNED,
     SHOWN,
     Learned,
@@ -41,7 +42,6 @@ from orchestration.features.feedback.channel import (
     learn,
     question_words,
 )
-from orchestration.ranking.activation import Activation, activate
 from orchestration.retrieval import RankedCandidates, rank_candidates
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings

@@ -25,8 +25,8 @@ from api.runtime.runtime import open_runtime
 from benchmarks.replay_lives import DAY, Life
 from orchestration.dependencies import Deps
 from orchestration.features.replay.flow import replay
-from orchestration.features.replay.note import pack
-from orchestration.features.replay.notes import read_stream_note, store_notes
+from orchestration.mind.stream_note import pack
+from orchestration.mind.stream_notes import read_stream_note, store_notes
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
-from orchestration.features.feedback.channel import Learned
-from orchestration.features.replay.buffer import NoteBuffer
+from orchestration.feature import Features
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
+from orchestration.ranking.learned import Learned
 from schemas.bounded_cache import BoundedCache
 from schemas.collectives import owner_of
 from schemas.errors import NotFound
@@ -26,6 +26,7 @@ from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings.embedder import Embedder
 from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
+from substrate.store.note_buffer import NoteBuffer
 
 type AfterErasure = Callable[[Deps, str | None, Path], Awaitable[None]]
 """Called with the graph from which something was erased, None for one that is gone, and a directory of mirrors."""
@@ -111,7 +112,8 @@ class Deps:
     only from so many of its first memories.  `half_lives`: of energy, as answers show it. `conversations`: whose
     turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
     directory in which mirrors are kept in step, and `erased`: what takes erased memories out of any. `learned`:
-    what feedback teaches, as it was last read. `notes`: of streams, until they are stored.
+    what feedback teaches, as it was last read. `notes`: of streams, until they are stored. `features`:
+    what they add.
     """
 
     connection: Connection
@@ -130,6 +132,7 @@ class Deps:
     conversations: Conversations = field(default_factory=Conversations)
     learned: KeptLearned = field(default_factory=KeptLearned)
     notes: NoteBuffer = field(default_factory=NoteBuffer)
+    features: Features = field(default_factory=Features)
 
     def graph(self, name: str) -> Graph:
         """A handle for the graph; the graph itself need not exist."""

@@ -16,12 +16,12 @@ from orchestration.assembly.fitting import send
 from orchestration.assembly.options import budget_of
 from orchestration.assembly.sent_again import FadingStream, SentStream, as_sent
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.channel import Learned
-from orchestration.features.replay.notes import name_weights
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
 from orchestration.mind.decay import Decay
+from orchestration.mind.stream_notes import name_weights
 from orchestration.question.reading import Question, read_question
+from orchestration.ranking.learned import Learned
 from orchestration.stream_completion import fitted
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, find_zone

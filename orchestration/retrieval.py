@@ -11,8 +11,6 @@ from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
-from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned
-from orchestration.features.feedback.kept import learned_factors, read_learned
 from orchestration.graph_queries.events import with_event_periods
 from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
@@ -30,7 +28,6 @@ from orchestration.kept_streams import (
     still_in,
 )
 from orchestration.mind.decay import Decay
-from orchestration.mind.stream_mind import tells_mind, with_mind
 from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
 from orchestration.question.time_expressions import NamedPeriod
@@ -38,6 +35,7 @@ from orchestration.ranking.activation import Activation, Asker, activate, in_ord
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.consciousness_score import FOCUS, REALITY_PRESSURE
+from orchestration.ranking.learned import NOTHING_LEARNED, Learned, learned_factors
 from orchestration.ranking.plurality import with_plurality
 from orchestration.ranking.texts import drop_message
 from orchestration.reranking import rerank
@@ -51,6 +49,8 @@ from orchestration.stream_completion import (
     let_others_run,
     read_contested,
     read_on_mind,
+    tells_mind,
+    with_mind,
 )
 from orchestration.traversal.probability import State
 from schemas.intention import RetrievalIntention, find_zone
@@ -160,7 +160,7 @@ async def _complete_ranked(
             versions = versions._replace(activation=in_order(versions.activation, recall.order))
         timer.end("records")
         on_mind = await read_on_mind(intention, versions.activation, view)
-        contested = await read_contested(intention, candidates, versions.activation, view)
+        contested = await read_contested(intention, candidates, versions.activation, view, deps=deps)
         report = build_report(intention, ranked, versions, deps)
         if on_mind or contested:
             report = replace(report, on_mind=on_mind, contested=contested)
@@ -230,10 +230,10 @@ async def open_question(
     if learned is None:
         own = view.targets.get(Level.N1)
         changed_at = None if own is None else own.feedback_at
-        learned = await read_learned(intention.citizen_id, scope, deps, changed_at=changed_at)
+        learned = await deps.features.read("learned", intention.citizen_id, scope, deps, changed_at=changed_at)
     timer.end("open")
     moment = to_datetime(scope.moment(now)).astimezone(find_zone(intention.time_zone))
-    return Asking(view, read_question(intention.query_text, moment), learned, timer)
+    return Asking(view, read_question(intention.query_text, moment), learned or NOTHING_LEARNED, timer)
 
 
 async def _rank(asking: Asking, intention: RetrievalIntention, deps: Deps) -> RankedCandidates:

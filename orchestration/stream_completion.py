@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise, starmap
 from typing import Any, Final, NamedTuple
@@ -15,27 +15,26 @@ from orchestration.assembly.fitting import fit
 from orchestration.assembly.options import budget_of
 from orchestration.assembly.stream import select, shown_ids
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned
-from orchestration.features.replay.notes import note_stream
-from orchestration.features.sharing.queries import read_contests
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
 from orchestration.graph_queries.six_queries import shared_values
 from orchestration.metadata_enrichment import Contests
 from orchestration.mind.dissonance import HISTORICAL
-from orchestration.mind.state import with_feedback
-from orchestration.mind.stream_mind import tells_mind, with_mind
+from orchestration.mind.state import felt_state, with_feedback
+from orchestration.mind.stream_notes import note_stream
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
 from orchestration.ranking.candidates import CandidateLink, Candidates, Key, memory_column
+from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
-from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.memory import ConsciousnessRelationship, GraphKey, Level, level_of
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
 from schemas.temporal import END_OF_TIME, Period, Scope
+from substrate.connection.errors import GraphMissing
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
@@ -174,19 +173,51 @@ async def read_contested(
     candidates: Candidates,
     activation: Activation,
     view: View,
+    *,
+    deps: Deps,
 ) -> Contests:
     """Who contests the shared memories that may be shown, in the scope; nobody where a graph answers too late."""
     if all(score.key[0] == Level.N1 for score in activation.order):
         return {}
     ids = shown_ids(intention, candidates, activation)
-    targets = [view.targets[key] for key in ids if key != Level.N1]
+    return await deps.features.read("contested", ids, view) or {}
+
+
+async def with_mind(
+    stream: ConsciousnessStream, asked: StreamRequest, view: View, deps: Deps
+) -> ConsciousnessStream:
+    """The stream with the energy of the citizen and its rules, where a text or a section tells them.
+
+    What is not read in time is left out.
+    """
+    if not tells_mind(asked):
+        return stream
+    parts = asked.parts or ()
+    told = asked.form == "compact"
+    reads: dict[str, Coroutine[Any, Any, Any]] = {}
+    if "energy" in parts:
+        reads["citizen_energy"] = _energy(stream, view, deps)
+    if told or "rules" in parts:
+        reads["rules"] = deps.features.read("rules", stream, view)
+    read = dict(zip(reads, await together(*reads.values()), strict=True))
+    return stream.model_copy(
+        update={"citizen_energy": read.get("citizen_energy"), "rules": read.get("rules") or ()}
+    )
+
+
+def tells_mind(asked: StreamRequest) -> bool:
+    """Whether the stream tells anything of the citizen itself."""
+    return asked.form == "compact" or not {"energy", "rules"}.isdisjoint(asked.parts or ())
+
+
+async def _energy(stream: ConsciousnessStream, view: View, deps: Deps) -> float | None:
+    if stream.state is not None:
+        return stream.state.energy
     try:
-        found = await together(
-            *(read_contests(each.graph, ids[each.key], view.scope, past=each.past) for each in targets)
-        )
-    except (StoreTimeout, Fault):
-        return {}
-    return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}
+        target = view.targets.get(Level.N1)
+        return (await felt_state(stream.citizen_id, deps, view.scope, view.now, target=target)).energy
+    except (GraphMissing, StoreTimeout, Fault):
+        return None
 
 
 class Completed(NamedTuple):

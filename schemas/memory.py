@@ -113,6 +113,11 @@ SOLVING: Final = ("Decision", "Action", "Learning")
 """The steps of a solution."""
 Step = Literal["Decision", "Action", "Learning", "Question", "Courtesy", "Echo"]
 """What a text is on the way to a solution."""
+CONTEXT: Final = "Context"
+"""The type of the memory of a context."""
+TO_REMEMBER: Final = "remember what happened"
+TELLING: Final = "telling what happened"
+"""The goal and the mindstate of a link that a text makes."""
 GENERALISATION: Final = "Generalisation"
 """The type of a memory that upkeep made of several others. A question finds it only where it asks for it."""
 GENERALISED_KEY: Final = 0

@@ -16,8 +16,10 @@ from typing import Any, Final
 
 import substrate
 from orchestration import features
+from orchestration.features.registry import FEATURES
 from substrate.cypher import schema, transaction
 from substrate.cypher.query import Query
+from substrate.store.import_rows import put_lone
 
 FILE: Final = Path(__file__).parents[1] / "tests" / "golden" / "queries.cypher"
 WIDTH: Final = 110
@@ -62,6 +64,7 @@ def _built_queries() -> Iterator[Query]:
     yield from schema.vector_indexes(_EXAMPLE_DIMENSION)
     yield from schema.vector_indexes(_EXAMPLE_DIMENSION, schema.OTHER_TRACES)
     yield transaction.transaction(_TRANSACTION_LISTS)
+    yield from (put_lone(kept.label) for kept in FEATURES.kept if kept.is_carried)
 
 
 def _queries_in(value: Any) -> Iterator[Query]:

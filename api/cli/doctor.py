@@ -16,8 +16,8 @@ from rich.text import Text
 
 from api.cli import formatting, support
 from api.runtime.runtime import open_store
+from orchestration.features.registry import JOBS
 from orchestration.reranking import RERANKED
-from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.ordered_runs import check_names, describe_jobs
 from orchestration.upkeep.quality import read_series
 from orchestration.writing.receipts import CLOCK_AHEAD

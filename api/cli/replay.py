@@ -11,9 +11,9 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.features.replay import flow as ask
-from orchestration.features.replay.notes import read_last_stream
 from orchestration.features.replay.telling import tell
 from orchestration.features.replay.values import Replay, StreamPage
+from orchestration.mind.stream_notes import read_last_stream
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.paging import Paged

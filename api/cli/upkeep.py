@@ -11,8 +11,8 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.runtime.idle_upkeep import make_order
 from api.runtime.runtime import Runtime
+from orchestration.features.registry import JOBS
 from orchestration.upkeep import ordered_runs
-from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.rounds import Pace
 from orchestration.upkeep.runner import Watch
 from schemas.memory import Level

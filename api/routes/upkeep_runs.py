@@ -14,8 +14,8 @@ from api.runtime.runtime import Runtime
 from api.security.permissions import Caller, CurrentCaller, citizen_may, requires
 from api.security.upkeep_permissions import OWN, RUN, RUN_BY_ID, RUNS, may_reach
 from api.telemetry.metrics import record_run
+from orchestration.features.registry import JOBS
 from orchestration.upkeep import ordered_runs
-from orchestration.upkeep.jobs.registry import JOBS
 from orchestration.upkeep.ordered_runs import Order, Reaches
 from orchestration.upkeep.rounds import Pace
 from orchestration.upkeep.runner import Place, Watch, view

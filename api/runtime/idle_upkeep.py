@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from api.runtime.opening import StoreHolder
-from orchestration.upkeep.jobs.registry import JOBS
+from orchestration.features.registry import JOBS
 from orchestration.upkeep.ordered_runs import Order
 from orchestration.upkeep.rounds import OnRun, Pace, Rounds, RoundSettings, make_holder
 from orchestration.upkeep.runner import Watch

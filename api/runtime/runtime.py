@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext, suppres
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.replay.buffer import NoteBuffer
-from orchestration.features.replay.notes import store_notes
+from orchestration.features.registry import FEATURES
+from orchestration.mind.stream_notes import store_notes
 from orchestration.writing.erasure import ErasedStore, finish_broken_off
 from schemas.errors import SubstrateError
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
@@ -26,6 +26,7 @@ from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.language import open_language_model
 from substrate.inference.rerankers import open_reranker
 from substrate.store import revoked_keys
+from substrate.store.note_buffer import NoteBuffer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,6 +105,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             directory=None if engine is None else engine.directory,
             mirror=None if keeper is None else keeper.directory,
             erased=_erase_elsewhere if keeper is None else keeper.erased,
+            features=FEATURES,
             notes=NoteBuffer(days=settings.store.stream_notes_days),
         )
         async with nullcontext() if keeper is None else keeper.keep(deps):
@@ -149,7 +151,8 @@ async def open_store(
     engine = await _start_engine(store, on_loading)
     connection = _connect(store, engine)
     try:
-        await _finish_erasures(ErasedStore(connection, None if engine is None else engine.directory))
+        directory = None if engine is None else engine.directory
+        await _finish_erasures(ErasedStore(connection, directory, FEATURES.kept))
         await keep_revocations(connection, engine)
         yield connection, engine
     finally:
@@ -170,7 +173,7 @@ async def _erase_elsewhere(deps: Deps, graph: str | None, directory: Path) -> No
 
 
 def _erased_store(deps: Deps, engine: EmbeddedEngine | None) -> ErasedStore:
-    return ErasedStore(deps.connection, None if engine is None else engine.directory, deps)
+    return ErasedStore(deps.connection, None if engine is None else engine.directory, deps.features.kept, deps)
 
 
 async def _finish_erasures(store: ErasedStore) -> None:

@@ -18,8 +18,8 @@ from api.security.permissions import (
     path_check_anywhere,
 )
 from orchestration.features.contexts.values import WriteContext
-from orchestration.features.replay.note import citizen_of
 from orchestration.features.sharing.values import ContestedQuery, Share, Withdraw
+from orchestration.mind.stream_note import citizen_of
 from orchestration.writing.changes import lower_source, outweighs
 from schemas.errors import NotFound
 from schemas.keys import Action

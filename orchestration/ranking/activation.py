@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score
@@ -15,6 +14,7 @@ from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import WISH_PART, final_order, ranking_question, relevance_parts
 from orchestration.ranking.currency import compare_hits, fold_duplicates
+from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.intention import Prefer
 from schemas.memory import GraphKey

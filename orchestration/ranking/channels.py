@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from orchestration.algorithms import maximal_marginal_relevance
-from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.question.answer_kind import AnswerKind
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question
@@ -28,6 +27,7 @@ from orchestration.ranking.instructions import (
     find_instructions,
     is_request,
 )
+from orchestration.ranking.learned import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.relevance import word_relevance
 from orchestration.ranking.sessions import Sessions, session_numbers, with_answers
 from orchestration.ranking.spreading import SpreadWeights, spread

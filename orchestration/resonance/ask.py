@@ -10,7 +10,6 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.shape.flow import resonate_by_shape
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
@@ -84,10 +83,13 @@ async def resonate(request: Resonate, deps: Deps, now: Instant, *, diverse: bool
 
     A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
     InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape as
-    `resonate_by_shape`.
+    the feature says.
     """
     if request.by == "shape":
-        return await resonate_by_shape(request, deps, now)
+        by_shape: Resonances | None = await deps.features.read("by_shape", request, deps, now)
+        if by_shape is None:
+            raise InvalidRequest("by: this service does not compare shapes")
+        return by_shape
     _check_dimension(request, deps)
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)

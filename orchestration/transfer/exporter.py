@@ -11,7 +11,6 @@ from hashlib import sha256
 from typing import Any, Final
 
 from orchestration.dependencies import Deps
-from orchestration.features.imagination.queries import UNANSWERED
 from orchestration.transfer.known_at import KnownState, known_links, memory_as_known
 from orchestration.transfer.line_format import STAMPED, MemoryLines, Origin, encode, header, sort_key, vector
 from schemas.collectives import owner_of
@@ -22,6 +21,7 @@ from substrate.external_sort import ExternalSorter
 from substrate.graphs.graph import Graph
 from substrate.store import archive
 from substrate.store.archive import PAST_STATE, STATE_LABELS, VECTORS, PastRecord, StoredLink, StoredNode, Trace
+from substrate.store.kept import Kept
 
 TRIES: Final = 10
 TRIES_WITHOUT_PAUSE: Final = 3
@@ -79,7 +79,7 @@ async def _read_unchanged(
     origin: Origin, deps: Deps, *, embeddings: bool, known_at: Instant | None
 ) -> _GraphReader:
     """Read a graph, and read it again when it was written to meanwhile; up to `TRIES` times."""
-    graph = deps.graph(origin.graph)
+    graph, kept = deps.graph(origin.graph), deps.features.kept
     paused_s = 0.0
     for number in range(TRIES):
         is_pausing = number >= TRIES_WITHOUT_PAUSE and paused_s < PAUSE_S
@@ -87,9 +87,9 @@ async def _read_unchanged(
             await asyncio.sleep(paused_s)
         begun = time.monotonic()
         reader = (
-            _GraphReader(graph, origin, embeddings=embeddings)
+            _GraphReader(graph, origin, kept, embeddings=embeddings)
             if known_at is None
-            else _KnownGraphReader(graph, origin, known_at, embeddings=embeddings)
+            else _KnownGraphReader(graph, origin, kept, known_at, embeddings=embeddings)
         )
         try:
             async with (
@@ -113,16 +113,17 @@ async def _read_unchanged(
 class _GraphReader:
     """Reads one graph into a sorter, and counts its lines by kind."""
 
-    def __init__(self, graph: Graph, origin: Origin, *, embeddings: bool) -> None:
+    def __init__(self, graph: Graph, origin: Origin, kept: Sequence[Kept], *, embeddings: bool) -> None:
         self.sorter = ExternalSorter()
         self.counts: Counter[str] = Counter()
         self.first_line: dict[str, Any] = {}
         self._graph = graph
         self._origin = origin
+        self._kept = {each.label: each for each in kept}
         self._embeddings = embeddings
 
     async def run(self) -> None:
-        await archive.check_labels_known(self._graph)
+        await archive.check_labels_known(self._graph, self._kept.values())
         stamp = await archive.read_stamp(self._graph)
         self.first_line = {
             "kind": "graph",
@@ -133,7 +134,7 @@ class _GraphReader:
             "meta": stamp,
         }
         after = -1
-        while page := await archive.read_page(self._graph, after):
+        while page := await archive.read_page(self._graph, after, self._kept.values()):
             after = page[-1].internal_id
             for node in page:
                 self._add_lone(node)
@@ -211,12 +212,15 @@ class _GraphReader:
 class _KnownGraphReader(_GraphReader):
     """Reads a graph as it was known at a moment."""
 
-    def __init__(self, graph: Graph, origin: Origin, known_at: Instant, *, embeddings: bool) -> None:
-        super().__init__(graph, origin, embeddings=embeddings)
+    def __init__(
+        self, graph: Graph, origin: Origin, kept: Sequence[Kept], known_at: Instant, *, embeddings: bool
+    ) -> None:
+        super().__init__(graph, origin, kept, embeddings=embeddings)
         self._known_at = known_at
         self._state = KnownState(known_at)
         self._tags: set[str] = set()
-        self._clock = self._pending = self._feedback = BEGINNING_OF_TIME
+        self._clock = self._pending = BEGINNING_OF_TIME
+        self._stamps = {each.stamp: BEGINNING_OF_TIME for each in kept if each.stamp}
 
     async def run(self) -> None:
         await super().run()
@@ -224,7 +228,7 @@ class _KnownGraphReader(_GraphReader):
             self._add({"kind": "node", "label": STATE_LABELS[0], "properties": self._state.carried})
         for name in self._tags:
             self._add({"kind": "tag", "properties": {"name": name}})
-        then = {"pending_until": self._pending, "feedback_at": self._feedback}
+        then = {"pending_until": self._pending, **self._stamps}
         meta = {name: value for name, value in self.first_line["meta"].items() if name not in then}
         meta["clock"] = max(self._clock, meta["created_at"])
         set_then = {name: time for name, time in then.items() if time > BEGINNING_OF_TIME}
@@ -248,15 +252,14 @@ class _KnownGraphReader(_GraphReader):
             past = self._state.take(properties)
             if past is not None:
                 self._add({"kind": "node", "label": PAST_STATE, "properties": past})
-        elif (
-            label in ("Receipt", "Feedback", "ContextNote", "Prediction", "LearningMoment")
-            and properties["created_at"] <= self._known_at
-        ):
-            if label == "Feedback":
-                self._feedback = max(self._feedback, properties["created_at"])
-            if label == "Prediction" and (properties.get("answered_at") or 0) > self._known_at:
-                node = node._replace(properties={name: properties[name] for name in UNANSWERED})
-            super()._add_lone(node)
+            return
+        kept = self._kept.get(label)
+        as_known = None if kept is None else kept.as_known
+        if kept is None or as_known is None or (known := as_known(properties, self._known_at)) is None:
+            return
+        if kept.stamp:
+            self._stamps[kept.stamp] = max(self._stamps[kept.stamp], properties["created_at"])
+        super()._add_lone(node._replace(properties=known))
 
     def _add_memory(self, memory: MemoryLines) -> None:
         known = memory_as_known(memory, self._known_at)

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.replay.note import rename_stream
+from orchestration.mind.stream_note import rename_stream
 from orchestration.transfer.line_format import Origin
 from orchestration.transfer.record_consistency import Line
 from orchestration.transfer.restamping import Restamping
-from orchestration.transfer.verification import EmbeddingModel, GraphLine, verify
+from orchestration.transfer.verification import STREAM_NOTE, EmbeddingModel, GraphLine, verify
 from orchestration.writing import passage_filling, passages, records
 from schemas.base import Frozen
 from schemas.errors import Conflict, InvalidRequest
@@ -54,7 +54,7 @@ class ImportReport(Frozen):
 class ImportRow(NamedTuple):
     """A line in the form in which its statement writes it."""
 
-    kind: RowKind
+    kind: str
     row: dict[str, Any]
 
 
@@ -76,7 +76,7 @@ async def import_lines(
     """
     model = EmbeddingModel(deps.embedder.model, deps.embedder.dimension)
     times = Restamping(now)
-    graphs, total = await _survey(verify(source(), model), times if restamp else None)
+    graphs, total = await _survey(verify(source(), model, deps.features.kept), times if restamp else None)
     times.settle()
     names = _graph_names(graphs, citizen_id)
     for name in names:
@@ -84,7 +84,7 @@ async def import_lines(
     drafts = _Drafts(deps, now, citizen_id, total=total, progress=progress)
     try:
         remaining = iter(names)
-        for line in verify(source(), model):
+        for line in verify(source(), model, deps.features.kept):
             if isinstance(line, GraphLine):
                 await drafts.begin(next(remaining), times.restamp(line.meta))
             else:
@@ -160,7 +160,7 @@ class _Drafts:
         self._draft = deps.graph("")
         self._clock: Instant = 0
         self._changes_until: dict[str, Instant] = {}
-        self._waiting: dict[RowKind, list[dict[str, Any]]] = {}
+        self._waiting: dict[str, list[dict[str, Any]]] = {}
 
     async def begin(self, name: str, meta: Mapping[str, Any]) -> None:
         """Begin the draft of the graph `name`; the next lines belong to it."""
@@ -176,7 +176,7 @@ class _Drafts:
         self.counts[line["kind"]] += 1
         self.mended += "mended" in line
         kind, row = _import_row(line)
-        if kind is RowKind.STREAM_NOTE and self._citizen_id is not None:
+        if kind == STREAM_NOTE and self._citizen_id is not None:
             properties = row["properties"]
             row = {"properties": {**properties, "id": rename_stream(properties["id"], self._citizen_id)}}
         waiting = self._waiting.setdefault(kind, [])
@@ -207,8 +207,9 @@ class _Drafts:
             await delete_graph(self._deps.connection, draft)
 
     async def _flush(self) -> None:
-        """Write all waiting rows, in the order of `RowKind`."""
-        for kind in RowKind:
+        """Write all waiting rows: nodes without links, then in the order of `RowKind`."""
+        labels = [kind for kind in self._waiting if kind not in set(RowKind)]
+        for kind in (*labels, *RowKind):
             rows = self._waiting.pop(kind, [])
             if not rows:
                 continue
@@ -243,7 +244,7 @@ def _import_row(line: Line) -> ImportRow:
     properties = line["properties"]
     match line["kind"]:
         case "node":
-            return ImportRow(RowKind(line["label"]), {"properties": properties})
+            return ImportRow(line["label"], {"properties": properties})
         case "tag":
             return ImportRow(RowKind.TAG, {"properties": properties})
         case "memory":

@@ -12,15 +12,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from orchestration.features.contexts.queries import note_of
-from orchestration.features.contexts.values import ContextReceipt
-from orchestration.features.feedback.kept import lesson_of, record_of
-from orchestration.features.feedback.queries import feedback_of
-from orchestration.features.imagination.predictions import shown
-from orchestration.features.imagination.queries import prediction_of
-from orchestration.features.replay.note import unpack
-from orchestration.features.replay.queries import stored_note_of
 from orchestration.mind.state import state_fields, state_record
+from orchestration.mind.stream_note import unpack
 from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, sort_key
 from orchestration.transfer.record_consistency import Line, LineFault, RecordCheck, identity_of
 from schemas.base import MAX_TEXT, CitizenId, Identifier
@@ -32,7 +25,6 @@ from schemas.temporal import END_OF_TIME
 from substrate import stored_maps
 from substrate.store import archive, states
 from substrate.store.archive import (
-    LONE_LABELS,
     NEWEST_SCHEMA,
     PAST_STATE,
     STATE_LABELS,
@@ -40,8 +32,10 @@ from substrate.store.archive import (
     VECTORS,
     StoredLink,
 )
-from substrate.store.import_rows import RowKind
+from substrate.store.kept import Kept
+from substrate.store.stream_notes import stored_note_of
 
+STREAM_NOTE: Final = "StreamNote"
 REMEDY: Final = "Take another copy of the file, or export again; nothing was imported."
 _PROPERTY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)
@@ -65,13 +59,13 @@ class GraphLine(NamedTuple):
     meta: Mapping[str, Any]
 
 
-def verify(lines: Iterable[bytes], model: EmbeddingModel) -> Iterator[GraphLine | Line]:
-    """Yield the lines of the export, each after its check.
+def verify(lines: Iterable[bytes], model: EmbeddingModel, kept: Iterable[Kept]) -> Iterator[GraphLine | Line]:
+    """Yield the lines of the export, each after its check. `kept`: what a graph may hold beside records.
 
     Only the end of the iteration proves that no line is missing. Raises InvalidRequest with the number of the
     line, StoreMisfit for the vectors of another model.
     """
-    check = _ExportCheck(model)
+    check = _ExportCheck(model, kept)
     for number, raw in enumerate(lines, 1):
         try:
             line = check.take(raw)
@@ -93,8 +87,9 @@ def _refusal(detail: str) -> InvalidRequest:
 class _ExportCheck:
     """Takes the lines of an export one by one, and checks each against those before it."""
 
-    def __init__(self, model: EmbeddingModel) -> None:
+    def __init__(self, model: EmbeddingModel, kept: Iterable[Kept]) -> None:
         self.ended = False
+        self._carried = {each.label: each for each in kept if each.is_carried}
         self._model = model
         self._digest = sha256()
         self._counts: Counter[str] = Counter()
@@ -171,7 +166,10 @@ class _ExportCheck:
             value = line["properties"].get(name)
             if isinstance(value, str) and len(value.encode()) > _MAX_MAP_BYTES:
                 raise LineFault(f"{name} has more than {_MAX_MAP_BYTES} bytes")
-        _CHECKS[kind](line, self._level)
+        if kind == "node":
+            _check_node(line, self._carried)
+        else:
+            _CHECKS[kind](line, self._level)
         if "trace" in line:
             _check_trace(line["trace"], self._model if self._embeddings else None)
         place = sort_key(line)
@@ -236,22 +234,19 @@ def _check_unique(label: str, properties: Mapping[str, Any]) -> None:
         raise LineFault(f"{name} of {label} is longer than {_MAX_UNIQUE_BYTES} bytes")
 
 
-def _check_node(line: Line, level: Level) -> None:
-    if line["label"] not in LONE_LABELS:
-        raise LineFault(f"its label {str(line['label'])[:40]!r} is not known")
-    _check_unique(line["label"], line["properties"])
-    if line["label"] in STATE_LABELS:
-        _check_state(line["label"], line["properties"])
-    if line["label"] == RowKind.FEEDBACK:
-        feedback = feedback_of(line["properties"])
-        _validate("feedback", lambda: record_of(feedback))
-        _validate("lesson", lambda: lesson_of(feedback))
-    if line["label"] == RowKind.STREAM_NOTE:
-        unpack(*stored_note_of(line["properties"]))
-    if line["label"] == RowKind.PREDICTION:
-        _validate("prediction", lambda: shown(prediction_of(line["properties"])))
-    if line["label"] == RowKind.CONTEXT_NOTE:
-        _validate("context note", lambda: ContextReceipt(**note_of(line["properties"]).receipt))
+def _check_node(line: Line, carried: Mapping[str, Kept]) -> None:
+    label, properties = line["label"], line["properties"]
+    kept = carried.get(label)
+    if kept is None:
+        raise LineFault(f"its label {str(label)[:40]!r} is not known")
+    _check_unique(label, properties)
+    if label in STATE_LABELS:
+        _check_state(label, properties)
+    if label == STREAM_NOTE:
+        unpack(*stored_note_of(properties))
+    check = kept.check
+    if check is not None:
+        _validate(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label).lower(), lambda: check(properties))
 
 
 def _check_state(label: str, properties: Mapping[str, Any]) -> None:
@@ -303,7 +298,6 @@ def _validate(name: str, read: Callable[[], object]) -> None:
 
 
 _CHECKS: Final[Mapping[str, Callable[[Line, Level], None]]] = {
-    "node": _check_node,
     "tag": lambda line, _: _check_unique("Tag", line["properties"]),
     "memory": _check_memory,
     "record": _check_record,

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from orchestration.assembly.options import state_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
-from orchestration.features.appetite.appetite import pressure_now
-from orchestration.features.offers.open_offers import find_open_in
-from orchestration.features.offers.rules import Whose
 from orchestration.graph_queries.execution import run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
@@ -26,6 +22,7 @@ from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.activation import in_order
 from orchestration.ranking.candidates import Key
+from orchestration.ranking.consciousness_score import REALITY_PRESSURE
 from orchestration.ranking.plurality import HALF_LIFE_DAYS, with_plurality
 from orchestration.stream_completion import (
     StageTimer,
@@ -39,25 +36,14 @@ from orchestration.traversal.probability import State
 from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.recollection import Recollection, add_links, add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
-from orchestration.waking.scoring import (
-    WakingState,
-    activate,
-    collect_answers,
-    mode_score,
-    plain_goal,
-)
-from schemas.errors import StoreTimeout
+from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.mind.state import CitizenState
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import Instant, Scope, to_datetime
-from schemas.upkeep.offers import Offer
 from substrate.emotions import cosine_similarity, normal_emotions
-
-OFFERS_SHOWN: Final = 3
-"""A waking names only so many open offers: about forty tokens each."""
 
 
 async def retrieve_consciousness_context_from_state(
@@ -80,7 +66,8 @@ async def retrieve_consciousness_context_from_state(
     whole = await _whole_state(state, view, deps) if then is None else then
     pressure = state.reality_pressure
     if pressure is None:
-        pressure = await pressure_now(whole, view.targets.get(Level.N1), view.scope)
+        pressure = await deps.features.read("pressure", whole, view.targets.get(Level.N1), view.scope)
+    pressure = REALITY_PRESSURE if pressure is None else pressure
     state = state.model_copy(update={"reality_pressure": pressure})
     waking = _waking_state(state, whole, scope, pressure=pressure)
     timer.end("state")
@@ -112,7 +99,7 @@ async def retrieve_consciousness_context_from_state(
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
         patterns += _told_patterns(recollection, patterns, waking)
-        offers = await _open_offers(state, view, notes)
+        offers = await deps.features.read("offers", state, view, notes) or []
         # What was recalled belongs into the report where something fits; else only what failed.
         recalled = [result for result in recollection.results if recollection.parts or result.timing.failure]
         report = RetrievalReport(
@@ -123,7 +110,7 @@ async def retrieve_consciousness_context_from_state(
             patterns=patterns,
             offers=offers,
             decay=Decay(deps.half_lives, waking.moment),
-            contested=await read_contested(state, candidates, activation, view),
+            contested=await read_contested(state, candidates, activation, view, deps=deps),
             on_mind=await read_on_mind(state, activation, view),
         )
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
@@ -154,19 +141,6 @@ async def _whole_state(state: StateBasedRetrieval, view: View, deps: Deps) -> Ci
     sources = tuple(source for source in felt.sources if source.field not in given)
     writers = {name: source for name, source in felt.writers.items() if name not in given}
     return felt.model_copy(update={**given, "sources": sources, "writers": writers, "derived": bool(sources)})
-
-
-async def _open_offers(state: StateBasedRetrieval, view: View, notes: list[str]) -> list[Offer]:
-    """The newest open offers of the citizen's own graph; none in a waking of another time."""
-    target = view.targets.get(Level.N1)
-    if state.as_of_time is not None or state.known_at is not None or target is None:
-        return []
-    try:
-        found = await find_open_in(target, Whose(Level.N1, state.citizen_id), view.now)
-    except StoreTimeout:
-        notes.append("the offers of upkeep were not read in time")
-        return []
-    return [each.offer for each in found[:OFFERS_SHOWN]]
 
 
 def _told_patterns(

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from orchestration.appraisal import prompt
 from orchestration.appraisal.appraise import NOTHING, Appraisal
 from orchestration.dependencies import Deps
-from orchestration.features.replay.notes import read_given
+from orchestration.mind.stream_notes import read_given
 from orchestration.writing import appraised_rows
 from schemas.commands import Command, Remember
 from schemas.memory import SILENCES, Source

@@ -15,9 +15,6 @@ import orjson
 
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
 from orchestration.dependencies import Deps
-from orchestration.features.replay.queries import stamp_erased
-from orchestration.features.sharing.queries import walk_ids
-from orchestration.features.tagging import queries as made_tags
 from orchestration.identifiers import ingestion_id
 from orchestration.writing import authorship
 from orchestration.writing.records import stored_tag_names
@@ -33,8 +30,11 @@ from substrate.engine import append_log
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
-from substrate.store import erasure, kept, unfinished_erasures
+from substrate.store import erasure, unfinished_erasures
 from substrate.store.erasure import ErasureMark
+from substrate.store.goes_with import MADE, forget_made_tags, read_told, walk_ids
+from substrate.store.kept import Kept, erase_receipts
+from substrate.store.stream_notes import stamp_erased
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind
 
 PRESUMED_RUNNING_US: Final = 600 * 1_000_000
@@ -50,11 +50,13 @@ FINISHED_LATE: Final = "an earlier attempt was interrupted; it has been finished
 class ErasedStore(NamedTuple):
     """The store from which something is erased: `directory` is that of the embedded engine, None for a server.
 
-    `deps`: what else holds copies in this process and beside the store; None where only the store is open.
+    `kept`: what its graphs hold beside records. `deps`: what else holds copies in this process and beside the
+    store; None where only the store is open.
     """
 
     connection: Connection
     directory: Path | None
+    kept: Sequence[Kept]
     deps: Deps | None = None
 
 
@@ -102,7 +104,9 @@ async def erase(
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
         opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await unfinished_erasures.begin(connection, new)
-        removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps))
+        removed, rewritten = await _carry_out(
+            notes | new, ErasedStore(connection, directory, deps.features.kept, deps)
+        )
     told = {"removed": Removed(**removed[target.graph]), "notes": (*opened, *report.notes)}
     return report.model_copy(update={**told, "log_rewritten": rewritten})
 
@@ -137,7 +141,9 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
         with suppress(GraphMissing):
             await reopen(ids, graph, deps, now)
         await unfinished_erasures.begin(deps.connection, notes)
-        removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps))
+        removed, _ = await _carry_out(
+            notes, ErasedStore(deps.connection, deps.directory, deps.features.kept, deps)
+        )
     return removed[graph.name]["memories"]
 
 
@@ -265,7 +271,7 @@ async def _carry_out(
             groups.setdefault((note.target.kind, note.target.graph), {})[name] = note
     removed: dict[str, Counter[str]] = defaultdict(Counter)
     for (kind, graph), some in groups.items():
-        removed[graph] += await _remove(kind, Graph(store.connection, graph), some)
+        removed[graph] += await _remove(kind, Graph(store.connection, graph), some, store.kept)
     for empty in PLACES:
         await empty(store, list(notes.values()))
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
@@ -275,22 +281,22 @@ async def _carry_out(
     return removed, rewritten
 
 
-async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote]) -> Counter[str]:
+async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote], kept: Sequence[Kept]) -> Counter[str]:
     """Remove the targets of the notes from their graph, and note that they are gone."""
     ids = [note.target.id for note in notes.values() if note.target is not None]
     removed: Counter[str] = Counter()
     try:
         if kind in ("citizen", "collective"):
             delete = partial(unfinished_erasures.delete_graph, graph, notes)
-            removed += await erasure.erase_graph(graph, delete)
+            removed += await erasure.erase_graph(graph, delete, kept)
         else:
             await erasure.existing_ids(graph, ids)  # raises GraphMissing; a write would make the graph anew
             await stamp_erased(graph, max(note.at for note in notes.values()))
             for episode_id in ids if kind == "episode" else ():
-                removed += await _remove_episode(episode_id, graph)
+                removed += await _remove_episode(episode_id, graph, kept)
             if kind == "memory":
-                removed += await _remove_memories(ids, graph)
-            removed += await _remove_unused(graph)
+                removed += await _remove_memories(ids, graph, kept)
+            removed += await _remove_unused(graph, kept)
     except GraphMissing:
         pass  # the graph was removed meanwhile, and the targets with it
     await unfinished_erasures.note_all_removed(graph.connection, notes)
@@ -338,18 +344,18 @@ PLACES: Final = (_forget_in_process, _forget_queries, _rewrite_log, _rewrite_mir
 """What empties each place beside the graphs that keeps copies. Log and mirrors come after what they could copy."""
 
 
-async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
+async def _remove_episode(episode_id: str, graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
     removed: Counter[str] = Counter()
     while ids := await erasure.episode_memories(graph, episode_id):
-        removed += await _remove_memories(ids, graph)
+        removed += await _remove_memories(ids, graph, kept)
     ingestion = ingestion_id(episode_id)
     links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
-    removed += links + await _remove_memories(lone_ids, graph)
-    removed["receipts"] += await kept.erase_receipts(graph, [episode_id], [ingestion])
-    return removed + await _remove_unused(graph)
+    removed += links + await _remove_memories(lone_ids, graph, kept)
+    removed["receipts"] += await erase_receipts(graph, [episode_id], [ingestion])
+    return removed + await _remove_unused(graph, kept)
 
 
-async def _remove_memories(ids: Sequence[str], graph: Graph) -> Counter[str]:
+async def _remove_memories(ids: Sequence[str], graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
     """Remove memories, and first the made tags that may come from them.
 
     A tag may have come to others from these texts. So each made tag with a word of them is removed everywhere;
@@ -357,21 +363,21 @@ async def _remove_memories(ids: Sequence[str], graph: Graph) -> Counter[str]:
     """
     for some in batched(ids, erasure.MEMORIES_AT_ONCE):
         names: set[str] = set()
-        for name, text, tags in await made_tags.read_told(graph, some):
+        for name, text, tags in await read_told(graph, some):
             for key, phrase in extract_phrases(f"{name}. {text or ''}").items():
-                names |= {f"{made_tags.MADE}{key}", f"#{phrase}"}
+                names |= {f"{MADE}{key}", f"#{phrase}"}
             for tag in orjson.loads(tags or "[]"):
-                names |= {f"{made_tags.MADE}{tag_key(tag)}", f"#{tag.strip()}"}
-        await made_tags.forget_made_tags(graph, sorted(names))
-    return await erasure.erase_memories(graph, ids)
+                names |= {f"{MADE}{tag_key(tag)}", f"#{tag.strip()}"}
+        await forget_made_tags(graph, sorted(names))
+    return await erasure.erase_memories(graph, ids, kept)
 
 
-async def _remove_unused(graph: Graph) -> Counter[str]:
+async def _remove_unused(graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
     """Remove what was made of names in erased texts alone, and the tags that no record has.
 
     A tag that a past record has stays, as that record does.
     """
-    names = await erasure.erase_names_of_nothing(graph)
+    names = await erasure.erase_names_of_nothing(graph, kept)
     unused = await erasure.unused_tags(graph)
     if unused:
         async for tags, buckets in erasure.past_labels(graph):

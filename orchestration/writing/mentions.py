@@ -19,7 +19,6 @@ from orchestration.appraisal.names import Kind, read_names
 from orchestration.appraisal.own_words import MOST_READ, ends_of
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
-from orchestration.features.contexts.commands import CONTEXT, TELLING, TO_REMEMBER
 from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.appraisals import LONG
@@ -35,7 +34,7 @@ from schemas.commands import (
     Unrelate,
     WriteReceipt,
 )
-from schemas.memory import Level, ResolutionState, Source, graph_fields
+from schemas.memory import CONTEXT, TELLING, TO_REMEMBER, Level, ResolutionState, Source, graph_fields
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name

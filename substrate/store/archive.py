@@ -6,18 +6,19 @@ sorts its lines itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from orchestration.features.tagging.queries import MADE
 from schemas.base import without_nulls
 from schemas.errors import Fault
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
 from substrate.cypher import schema
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
-from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query, trace_role
+from substrate.cypher.query import TRACE_TYPES, Query, trace_role
 from substrate.graphs.graph import Graph
 from substrate.store import rows
+from substrate.store.goes_with import MADE
+from substrate.store.kept import Kept
 from substrate.store.upkeep import plan_shares
 
 ROWS_A_PAGE: Final = 200
@@ -25,26 +26,10 @@ NEWEST_SCHEMA: Final = schema.SCHEMA_VERSION
 """The schema version that this release writes; it reads this one and all before it."""
 UNIQUE_PROPERTY: Final = dict(schema.UNIQUE)
 """The property that the engine keeps unique, by label."""
-UPKEEP_LABELS: Final = ("UpkeepRun", "UpkeepChange", "QualitySummary", "Revaluation", "RuleCheck")
-"""The labels of what upkeep keeps of itself, and checks of rules. It stays with the store and is not exported."""
-_BESIDE: Final = (*TRACE_LABELS, *UPKEEP_LABELS, "PastVersion", "Passage", "SubstrateMeta")
 
 PAST_STATE: Final = "PastState"
 STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 """The labels of the current record of a citizen's state, and of its past records."""
-LONE_LABELS: Final = (
-    *STATE_LABELS,
-    "Receipt",
-    "Feedback",
-    "ContextNote",
-    "Prediction",
-    "Quarantine",
-    "RetentionPolicy",
-    "StreamNote",
-    "LearningMoment",
-)
-"""The labels of nodes without links. Such a node is exported with all its properties."""
-KNOWN_LABELS: Final = frozenset((*_BESIDE, "ConsciousnessNode", "Tag", *LONE_LABELS))
 UPKEEP_TYPES: Final = ("DECLINED", "MADE_TAG")
 """The types of edges that upkeep keeps for itself; they are not exported either. Made tags are made again."""
 KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *UPKEEP_TYPES, *TRACE_TYPES))
@@ -187,10 +172,10 @@ def _positive(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in sorted(counts.items()) if count}
 
 
-async def check_labels_known(graph: Graph) -> None:
+async def check_labels_known(graph: Graph, kept: Iterable[Kept]) -> None:
     """Raises Fault when the graph has a label, or a type of link, that an export would leave out."""
     labels, types = await count_stored(graph)
-    unknown = sorted((labels.keys() - KNOWN_LABELS) | (types.keys() - KNOWN_TYPES))
+    unknown = sorted((labels.keys() - {each.label for each in kept}) | (types.keys() - KNOWN_TYPES))
     if unknown:
         raise Fault(
             f"graph {graph.name} has labels or link types that an export cannot contain: {', '.join(unknown)}",
@@ -198,9 +183,11 @@ async def check_labels_known(graph: Graph) -> None:
         )
 
 
-async def read_page(graph: Graph, after: int) -> list[StoredNode]:
+async def read_page(graph: Graph, after: int, kept: Iterable[Kept]) -> list[StoredNode]:
     """Return the next nodes after the internal id `after`; empty at the end."""
-    values = {"after": after, "rows": ROWS_A_PAGE, "beside": list(_BESIDE)}
+    whole = ("ConsciousnessNode", "Tag")
+    beside = [each.label for each in kept if not each.is_carried and each.label not in whole]
+    values = {"after": after, "rows": ROWS_A_PAGE, "beside": beside}
     return [StoredNode(*row) for row in await graph.read_typed(_PAGE, **values)]
 
 

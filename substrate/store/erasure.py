@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
 from itertools import batched
 from typing import Final, NamedTuple
 
 import orjson
 
-from orchestration.features.consolidation.queries import find_made_of
-from orchestration.features.sharing.queries import CONTESTS, STATEMENT, STATEMENT_ID
 from schemas.temporal import END_OF_TIME
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
@@ -21,12 +19,12 @@ from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
 from substrate.store.archive import count_stored
+from substrate.store.goes_with import CONTESTS, STATEMENT, STATEMENT_ID, find_made_of
 from substrate.store.import_drafts import draft_names
 from substrate.store.kept import (
-    KEPT,
     LINKS_AT_ONCE,
     THOSE,
-    erase_beside,
+    Kept,
     erase_links,
     erase_receipts,
     forget_kept,
@@ -231,8 +229,8 @@ async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> 
     return found
 
 
-async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
-    """Erase memories with their records, traces, links, receipts and feedback; returns the number of each kind.
+async def erase_memories(graph: Graph, ids: Sequence[str], kept: Sequence[Kept]) -> Counter[str]:
+    """Erase memories with their records, traces and links, and from all `kept`; returns the number of each kind.
 
     Generalisations of them go before them, since they hold their words, and so do statements that contest them,
     since they hold their names. A repeated call finishes an interrupted one.
@@ -245,8 +243,9 @@ async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
             links = [row[0] for row in await graph.read(LINKS_OF, ids=statements, rows=LINKS_AT_ONCE)]
             removed["receipts"] += await erase_receipts(graph, links)
             await erase_changes(graph, links)
+            removed += await forget_kept(graph, statements, kept)
             removed += await _erase_contents(graph, statements) + Counter(links=len(links))
-            removed += await forget_kept(graph, statements)
+            removed += await forget_kept(graph, statements, kept)
     generalisations: list[str] = []  # those of a generalisation stand before it
     below = list(ids)
     while below:
@@ -254,22 +253,21 @@ async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
         generalisations = [*below, *generalisations]
     for group in batched([*generalisations, *ids], MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
-            removed += await erase_beside(graph, existing)
+            removed += await forget_kept(graph, existing, kept)
             while links := [row[0] for row in await graph.read(LINKS_OF, ids=existing, rows=LINKS_AT_ONCE)]:
                 removed += await erase_links(graph, existing, links)
             removed += await _erase_contents(graph, existing)
         # Once more: what was told while they were still there, and what an interrupted erasure left.
-        removed += await forget_kept(graph, list(group))
+        removed += await forget_kept(graph, list(group), kept)
     return removed
 
 
 async def _erase_contents(graph: Graph, ids: list[str]) -> Counter[str]:
-    """Erase the memories with their records and what is kept of them, and the links that they still have."""
+    """Erase the memories with their records, and the links that they still have."""
     removed: Counter[str] = Counter()
     await likeness.remove(graph.connection, graph.name, ids)
     while (row := await write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
         removed += Counter(records=row[0], traces=row[1])
-    removed += await forget_kept(graph, ids)
     row = await write_one_row(graph, ERASE_MEMORIES, ids=ids)
     await likeness.remove(graph.connection, graph.name, ids)
     return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
@@ -327,7 +325,7 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
     return removed, orphans
 
 
-async def erase_names_of_nothing(graph: Graph) -> Counter[str]:
+async def erase_names_of_nothing(graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
     """Erase the memories that were only made of names in erased texts; returns the number of each kind.
 
     A repeated call finishes an interrupted one.
@@ -337,10 +335,10 @@ async def erase_names_of_nothing(graph: Graph) -> Counter[str]:
     while page := await graph.read(NAMES_OF_NOTHING, rows=PAST_RECORDS_A_PAGE, after=after):
         after = max(row[0] for row in page)
         unnamed += [row[1] for row in page if row[2] == "true"]
-    return await erase_memories(graph, unnamed)
+    return await erase_memories(graph, unnamed, kept)
 
 
-async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
+async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]], kept: Iterable[Kept]) -> Counter[str]:
     """Erase a graph, by calling `delete`, and its unfinished imports; returns the number of each kind in it."""
     for draft in await draft_names(graph):
         await delete_graph(graph.connection, draft)
@@ -350,9 +348,9 @@ async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Co
         return Counter()
     await delete()
     removed = Counter(links=types.get("LINK", 0), past_links=types.get("PAST_LINK", 0))
-    for kept in KEPT:
-        if kept.counted:
-            removed[kept.counted] += labels.get(kept.label, 0)
+    for each in kept:
+        if each.counted:
+            removed[each.counted] += labels.get(each.label, 0)
     return removed
 
 

@@ -12,7 +12,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Vector
-from substrate.store.archive import LONE_LABELS, PAST_STATE, STATE_LABELS
+from substrate.store.archive import STATE_LABELS
 from substrate.store.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT, in_batches
 
 
@@ -36,14 +36,15 @@ _PUT_CHANGES_UNTIL: Final = Query(
     "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m.changes_until = $changes_until RETURN count(m)",
 )
 _TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_STATE_TEXTS)
-_PUT_LONE: Final = {
-    label: Query(
-        f"put_{label.lower()}",
-        f"UNWIND $rows AS r CREATE (n:{label}) SET n = r.properties "
-        f"{f'SET n += {{{_TEXTS}}} ' if label in STATE_LABELS else ''}RETURN count(n)",
-    )
-    for label in LONE_LABELS
-}
+
+
+def put_lone(label: str) -> Query:
+    """Nodes of a label that an export carries whole."""
+    texts = f"SET n += {{{_TEXTS}}} " if label in STATE_LABELS else ""
+    text = f"UNWIND $rows AS r CREATE (n:{label}) SET n = r.properties {texts}RETURN count(n)"
+    return Query(f"put_{label.lower()}", text)
+
+
 _PUT_TAGS: Final = Query("put_tags", "UNWIND $rows AS r CREATE (n:Tag) SET n = r.properties RETURN count(n)")
 _PUT_MEMORIES: Final = Query(
     "put_memories",
@@ -89,18 +90,11 @@ _PUT_PAST_LINKS: Final = Query("put_past_links", _link("PAST_LINK"))
 
 
 class RowKind(StrEnum):
-    """The kinds of rows that an import writes, in the order in which they must be written."""
+    """The kinds of rows of memories and links, in the order in which an import must write them.
 
-    STATE = STATE_LABELS[0]
-    PAST_STATE = PAST_STATE
-    RECEIPT = "Receipt"
-    FEEDBACK = "Feedback"
-    CONTEXT_NOTE = "ContextNote"
-    PREDICTION = "Prediction"
-    QUARANTINE = "Quarantine"
-    POLICY = "RetentionPolicy"
-    STREAM_NOTE = "StreamNote"
-    LEARNING_MOMENT = "LearningMoment"
+    Before them it writes nodes without links: their kind is their label.
+    """
+
     TAG = "tag"
     MEMORY = "memory"
     RECORD = "record"
@@ -115,7 +109,6 @@ TIMED: Final = LARGE | {RowKind.LINK, RowKind.PAST_LINK}
 """Kinds of rows that are records of memories and links, on both axes of time."""
 
 _WRITES: Final[Mapping[RowKind, Query]] = {
-    **{RowKind(label): query for label, query in _PUT_LONE.items()},
     RowKind.TAG: _PUT_TAGS,
     RowKind.MEMORY: _PUT_MEMORIES,
     RowKind.RECORD: _PUT_RECORDS,
@@ -125,25 +118,26 @@ _WRITES: Final[Mapping[RowKind, Query]] = {
 }
 
 
-def most_rows(kind: RowKind) -> int:
+def most_rows(kind: str) -> int:
     """The most rows of a kind in one statement."""
     return NODES_PER_STATEMENT if kind in LARGE else LINKS_PER_STATEMENT
 
 
-async def write_rows(graph: Graph, kind: RowKind, values: Sequence[Mapping[str, Any]]) -> int:
+async def write_rows(graph: Graph, kind: str, values: Sequence[Mapping[str, Any]]) -> int:
     """Write rows of one kind; returns how many were written. A row whose memory is missing is not."""
+    query = _WRITES[RowKind(kind)] if kind in set(RowKind) else put_lone(kind)
     values = await _keep_vectors(graph, kind, values)
 
     async def send(part: Sequence[Mapping[str, Any]]) -> int:
-        [(written,)] = await graph.write(_WRITES[kind], rows=list(part))
+        [(written,)] = await graph.write(query, rows=list(part))
         return int(written)
 
-    size = graph.connection.batch_sizes.of(_WRITES[kind].name, most_rows(kind))
+    size = graph.connection.batch_sizes.of(query.name, most_rows(kind))
     return sum(await in_batches(values, send, size, graph.connection.writes.others_active))
 
 
 async def _keep_vectors(
-    graph: Graph, kind: RowKind, values: Sequence[Mapping[str, Any]]
+    graph: Graph, kind: str, values: Sequence[Mapping[str, Any]]
 ) -> Sequence[Mapping[str, Any]]:
     """Keep the vectors of memories or records before these are written; returns the rows with digests."""
     if kind not in (RowKind.MEMORY, RowKind.RECORD):

@@ -1,20 +1,16 @@
-"""What is kept beside memories, by label: how an erased memory leaves it. Erasure goes through this table.
+"""What is kept in a graph, by label: how an erased memory leaves it, and how it is exported and imported.
 
-A test fails for a label that a query makes and no row has, so nothing is kept that an erasure does not know.
+Erasure, export, import and its proof go through these entries: those of the core here, and those of each feature.
+A test fails for a label that a query makes and none has, so nothing is kept that an erasure does not know.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from orchestration.features.contexts import queries as contexts
-from orchestration.features.feedback.queries import take_back_naming
-from orchestration.features.imagination.queries import forget_predictions_naming
-from orchestration.features.replay.queries import forget_moments
-from orchestration.features.revaluation.queries import forget_stamps
-from orchestration.features.rules.queries import forget_checks
+from schemas.temporal import Instant
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import SHIFT
 from substrate.cypher.query import TRACE_LABELS, Query
@@ -23,6 +19,7 @@ from substrate.store.naming import MADE_OF_DEEDS
 from substrate.store.passages import erase_passages
 from substrate.store.runs import erase_changes
 from substrate.store.states import forget_shown
+from substrate.store.stream_notes import forget_moments
 
 LINKS_AT_ONCE: Final = 500
 THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "
@@ -53,17 +50,32 @@ ERASE_RECEIPTS: Final = Query(
 """Deletes receipts, and from others what they told of these memories and links."""
 
 
+type Properties = Mapping[str, Any]
+
+
 class Kept(NamedTuple):
     """What is kept under a label. `counted`: the field of `Removed` that counts it.
 
     `forget` takes the memories with some ids out of it, and returns how many went. Without it, `why` says where
-    they go, or why nothing of them is there.
+    they go, or why nothing of them is there. `is_carried`: an export has its nodes, with all their properties;
+    `check` raises ValidationError or ValueError for properties that no release wrote. `as_known`: the properties
+    as they were known at a moment, None for those not known yet; without it, an export as of a moment has none.
+    `stamp`: the property of the graph's stamp that says when one was made last.
     """
 
     label: str
     counted: str = ""
     forget: Callable[[Graph, list[str]], Awaitable[int | Counter[str] | None]] | None = None
     why: str = ""
+    is_carried: bool = False
+    check: Callable[[Properties], object] | None = None
+    as_known: Callable[[Properties, Instant], Properties | None] | None = None
+    stamp: str = ""
+
+
+def as_created(properties: Properties, known_at: Instant) -> Properties | None:
+    """The properties of what never changes, where it was made by then."""
+    return properties if properties["created_at"] <= known_at else None
 
 
 async def write_one_row(graph: Graph, query: Query, **values: Any) -> Row:
@@ -77,18 +89,12 @@ async def erase_receipts(graph: Graph, ids: Sequence[str], commands: Sequence[st
     return int((await write_one_row(graph, ERASE_RECEIPTS, ids=list(ids), commands=list(commands)))[0])
 
 
-async def erase_beside(graph: Graph, ids: list[str]) -> Counter[str]:
-    """Erase the edges of those memories that are contexts, their notes, and the deeds that the memories tell.
-
-    The notes go after the edges, so that a repeated erasure finds what is left of them.
-    """
+async def erase_deeds(graph: Graph, ids: list[str]) -> Counter[str]:
+    """Erase the links between names that the memories alone tell of, as the deeds of one that another suffers."""
     removed: Counter[str] = Counter()
-    for note in await contexts.read_notes(graph, ids):
-        removed += await erase_links(graph, list(note.ends), list(note.edges))
     while deeds := await graph.read(DEEDS_OF, ids=ids, trigger=MADE_OF_DEEDS, rows=LINKS_AT_ONCE):
         links, ends = map(list, zip(*deeds, strict=True))
         removed += await erase_links(graph, ends, links)
-    removed["context_notes"] += await contexts.forget_notes(graph, ids)
     return removed
 
 
@@ -104,36 +110,30 @@ async def _erase_passages(graph: Graph, ids: list[str]) -> Counter[str]:
     return Counter((await erase_passages(graph, ids))._asdict())
 
 
-KEPT: Final = (
-    Kept("ConsciousnessNode", "memories", why="the memory itself"),
+CORE: Final = (
+    Kept("ConsciousnessNode", "memories", erase_deeds),
     Kept("PastVersion", "records", why="erased before the memory"),
     *(Kept(label, "traces", why="erased with its record or passage") for label in TRACE_LABELS),
     Kept("Passage", "passages", _erase_passages),
     Kept("Tag", "tags", why="erased at the end, when no record has it"),
-    Kept("Receipt", "receipts", erase_receipts),
+    Kept("Receipt", "receipts", erase_receipts, is_carried=True, as_known=as_created),
     Kept("UpkeepChange", forget=erase_changes),
     Kept("UpkeepRun", why="cleared with its changes"),
-    Kept("Feedback", "feedback", take_back_naming),
-    Kept("CitizenState", "states", forget_shown),
-    Kept("PastState", "states", why="cleared with the state of now"),
-    Kept("RuleCheck", forget=forget_checks),
-    Kept("ContextNote", "context_notes", erase_beside),
-    Kept("Prediction", "predictions", forget_predictions_naming),
-    Kept("Revaluation", forget=forget_stamps),
-    Kept("LearningMoment", forget=forget_moments),
-    Kept("StreamNote", why="has ids alone; they go with the note"),
-    Kept("Quarantine", why="has what its writer named: a source, an episode, a speaker, a tag"),
-    Kept("RetentionPolicy", why="has what its writer named"),
+    Kept("CitizenState", "states", forget_shown, is_carried=True),
+    Kept("PastState", "states", why="cleared with the state of now", is_carried=True),
+    Kept("LearningMoment", forget=forget_moments, is_carried=True, as_known=as_created),
+    Kept("StreamNote", why="has ids alone; they go with the note", is_carried=True),
     Kept("QualitySummary", why="numbers alone"),
     Kept("SubstrateMeta", why="numbers alone"),
 )
+"""What the core keeps; `Feature.kept` has what a feature does."""
 
 
-async def forget_kept(graph: Graph, ids: list[str]) -> Counter[str]:
+async def forget_kept(graph: Graph, ids: list[str], kept: Iterable[Kept]) -> Counter[str]:
     """Take the memories out of all that is kept beside them; returns how many went, by kind. Safe to repeat."""
     removed: Counter[str] = Counter()
-    for kept in KEPT:
-        if kept.forget is not None:
-            went = await kept.forget(graph, ids)
-            removed += went if isinstance(went, Counter) else Counter({kept.counted: went or 0})
+    for each in kept:
+        if each.forget is not None:
+            went = await each.forget(graph, ids)
+            removed += went if isinstance(went, Counter) else Counter({each.counted: went or 0})
     return removed

@@ -223,7 +223,7 @@ async def test_what_was_erased_is_left_out_of_an_undo(deps: Deps, fresh_citizen:
     states: dict[str, str | None] = dict.fromkeys(("p", "x", "y"), "blocked")
     await work(deps, fresh_citizen, states, ("x", "BLOCKED_BY", "p"), ("y", "BLOCKED_BY", "p"))
     await stored(deps, command(fresh_citizen, "resolve", "p", cascade=True), now=day(5))
-    await erasure.erase_memories(deps.graph(graph_name(Level.N1, fresh_citizen)), ["x"])
+    await erasure.erase_memories(deps.graph(graph_name(Level.N1, fresh_citizen)), ["x"], deps.features.kept)
     await stored(deps, command(fresh_citizen, "undo", "p"), now=day(6))
     known = await believed(deps, fresh_citizen, "p", "x", "y", known=day(7))
     assert {name: lines[-1][2] for name, lines in known.items()} == {"p": "blocked", "y": "blocked"}

@@ -17,12 +17,12 @@ from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.features.association.flow import associate
 from orchestration.features.association.values import TagWalk
-from orchestration.features.replay.notes import store_notes
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job
 from orchestration.mind.state import change_state, read_state
+from orchestration.mind.stream_notes import store_notes
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin

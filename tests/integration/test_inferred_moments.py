@@ -11,10 +11,8 @@ from orchestration.features.feedback.flow import tell
 from orchestration.features.feedback.kept import list_feedback, take_back
 from orchestration.features.identity.learning import learning_page
 from orchestration.features.identity.learning_values import LearningPage
-from orchestration.features.replay import queries as stream_notes
 from orchestration.features.replay.flow import replay
-from orchestration.features.replay.notes import store_notes
-from orchestration.features.replay.queries import InferredMoment, StoredNote
+from orchestration.mind.stream_notes import store_notes
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
@@ -29,6 +27,8 @@ from schemas.temporal import Instant, to_datetime
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+from substrate.store import stream_notes
+from substrate.store.stream_notes import InferredMoment, StoredNote
 from tests.integration.store import ask, day, moment, remember, stored
 
 WHERE = "Where do I live?"
@@ -188,7 +188,7 @@ async def test_an_erased_memory_takes_along_what_was_inferred_of_it_and_what_was
 
 
 async def test_the_latest_five_hundred_are_kept(deps: Deps, mover: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orchestration.features.replay.queries.MOST_MOMENTS", 3)
+    monkeypatch.setattr("substrate.store.stream_notes.MOST_MOMENTS", 3)
     for number in range(6):
         note = StoredNote(f"n{number}", LATER + number, "x", (InferredMoment(f"m{number}", 1, "oslo", 1),))
         await stream_notes.keep_notes(own_graph(deps, mover), [note])

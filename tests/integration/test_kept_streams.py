@@ -21,12 +21,12 @@ from orchestration import kept_streams, retrieval, stream_completion
 from orchestration.dependencies import Deps, KeptLearned
 from orchestration.features.feedback.flow import tell
 from orchestration.features.feedback.kept import take_back
-from orchestration.features.replay.notes import read_stream_notes
 from orchestration.features.withholding.quarantine import quarantine, release
 from orchestration.features.withholding.quarantine_values import QuarantineChange, QuarantineRequest
 from orchestration.insertion import apply
 from orchestration.kept_streams import Retrieved
 from orchestration.mind.state import change_state
+from orchestration.mind.stream_notes import read_stream_notes
 from orchestration.retrieval import retrieve
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines

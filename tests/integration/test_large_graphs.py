@@ -159,9 +159,9 @@ async def test_what_is_erased_while_an_answer_is_made_is_not_kept(
         gone = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id=level.vector_results[0].node_id)
         service.connection.forget_kept()
 
-        async def erase_before(*arguments: Any) -> Any:
+        async def erase_before(*arguments: Any, deps: Deps) -> Any:
             await erase(gone, service, ASKED + 9000, deps.directory)
-            return await stream_completion.read_contested(*arguments)
+            return await stream_completion.read_contested(*arguments, deps=deps)
 
         monkeypatch.setattr(retrieval, "read_contested", erase_before)
         await ask(service, fresh_citizen, "boat and lamp")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.features.replay.notes import read_stream_note
 from orchestration.mind.state import change_state, read_state, state_history
+from orchestration.mind.stream_notes import read_stream_note
 from schemas.commands import Supersede
 from schemas.errors import StoreMisfit
 from schemas.memory import Level

@@ -247,7 +247,7 @@ async def test_a_thread_is_open_again_when_another_process_finishes_the_erasure(
         dying.setattr(unfinished_erasures, "begin", die)
         with pytest.raises(asyncio.CancelledError):
             await erasure.erase(EraseMemory(citizen_id=fresh_citizen, id="solved"), deps, day(22), deps.directory)
-    await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps))
+    await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps.features.kept, deps))
     assert await states(deps, fresh_citizen, "solved") == []
     assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -31,6 +31,7 @@ from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import archive
+from substrate.store.kept import Kept
 from tests.integration.store import NOW, ask, day, found, history, ids, moment, relate, remember, send, stored
 from tests.integration.test_kept_reads import another_service
 
@@ -313,12 +314,12 @@ async def test_a_graph_that_other_services_write_to_all_the_time_is_not_exported
     other = another_service(deps)
     read, tries = archive.read_page, iter(range(100))
 
-    async def read_while_others_write(graph: Graph, after: int) -> list[archive.StoredNode]:
+    async def read_while_others_write(graph: Graph, after: int, kept: Iterable[Kept]) -> list[archive.StoredNode]:
         if after == -1 and (n := next(tries)) < busy:
             await stored(other, remember(fresh_citizen, f"late {n}"))
             if busy > 1:
                 own.append(asyncio.create_task(stored(deps, remember(fresh_citizen, f"own {n}"))))
-        return await read(graph, after)
+        return await read(graph, after, kept)
 
     own: list[asyncio.Task[Any]] = []
     monkeypatch.setattr(archive, "read_page", read_while_others_write)

@@ -48,6 +48,7 @@ from schemas.memory import GENERALISATION, SILENCES, ConsciousnessNode, Source, 
 from schemas.temporal import to_instant
 from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import erasure, reader
+from substrate.store.goes_with import find_made_of
 from substrate.text import name_key, words
 
 MOST_ITEMS: Final = 500
@@ -175,7 +176,7 @@ class ConsolidationJob(Job):
         stored = await store.read_made(context.graph, planned) if planned else []
         gone = [each.id for each in stored if each.live and each.linked != planned[each.id]]
         if gone:
-            await erasure.erase_memories(context.graph, gone)
+            await erasure.erase_memories(context.graph, gone, context.deps.features.kept)
         return len(gone)
 
 
@@ -197,7 +198,7 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     some = list(ids)[:MOST_ITEMS]
     await rest()
     own = [row.id for row in page if row.is_open and not row.is_node]
-    made = await store.read_made(graph, {*await store.find_made_of(graph, some), *own})
+    made = await store.read_made(graph, {*await find_made_of(graph, some), *own})
     await rest()
     memories = {each.node_id: each for each in await store.read_contents(graph, some, context.key)}
     others = _members_to_read(made, memories)

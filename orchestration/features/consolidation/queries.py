@@ -19,6 +19,7 @@ from substrate.cypher.nearest import found_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
 from substrate.store import rows
+from substrate.store.goes_with import LINKED
 
 MEMORIES_A_PAGE: Final = 100
 AT_ONCE: Final = 50
@@ -27,7 +28,6 @@ MOST_LINKS: Final = 2000
 """Links that one read returns."""
 NEAREST: Final = 64
 """So many traces are asked for a generalisation that says the same: its own members are the nearest of all."""
-LINKED: Final = "GENERALISES"
 
 _OPEN: Final = f"expired_at = {END_OF_TIME}"
 _IS_NODE: Final = "o.name_key IS NOT NULL AND toLower(o.node_type) IN $kinds"
@@ -74,13 +74,6 @@ VECTORS: Final = Query(
     "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) "
     "WHERE t.embedding IS NOT NULL RETURN n.id, t.embedding",
 )
-
-MADE_OF: Final = Query(
-    "consolidation_made_of",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (g:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) "
-    f"WHERE e.relation_type = '{LINKED}' AND g.node_type = '{GENERALISATION}' RETURN DISTINCT g.id",
-)
-"""The generalisations that some memories are, or were, members of."""
 
 MADE: Final = Query(
     "consolidation_made",
@@ -182,14 +175,6 @@ async def read_vectors(graph: Graph, ids: Sequence[str]) -> dict[str, list[float
     for some in batched(ids, AT_ONCE):
         vectors |= {row[0]: row[1] for row in await graph.read_typed(VECTORS, ids=list(some))}
     return vectors
-
-
-async def find_made_of(graph: Graph, ids: Sequence[str]) -> list[str]:
-    """The ids of the generalisations that some memories are, or were, members of."""
-    found: set[str] = set()
-    for some in batched(ids, 4 * AT_ONCE):
-        found.update(row[0] for row in await graph.read_existing(MADE_OF, ids=list(some)))
-    return sorted(found)
 
 
 async def read_made(graph: Graph, ids: Iterable[str]) -> list[Generalised]:

@@ -10,15 +10,11 @@ from orchestration.features.contexts.mending import Mended, key_of
 from orchestration.features.contexts.values import GivenEdge, WriteContext, WrittenEdge
 from schemas.base import without_nulls
 from schemas.commands import Relate, Remember
-from schemas.memory import ResolutionState
+from schemas.memory import CONTEXT, TELLING, TO_REMEMBER, ResolutionState
 
-CONTEXT: Final = "Context"
-"""The type of the memory of a context."""
 SHOWN_NAME: Final = 80
 FORMED_BY: Final = "context"
 _HALF: Final = 0.5
-TO_REMEMBER: Final = "remember what happened"
-TELLING: Final = "telling what happened"
 
 
 class EdgeCommand(NamedTuple):

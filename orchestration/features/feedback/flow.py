@@ -8,9 +8,9 @@ from uuid import uuid4
 
 from orchestration.dependencies import Deps
 from orchestration.features.feedback import queries as store
-from orchestration.features.feedback.channel import NOTHING_LEARNED, Lesson, draw_lesson, question_words
 from orchestration.features.feedback.kept import citizen_graph, record_of, stored_lesson
 from orchestration.features.feedback.queries import StoredFeedback
+from orchestration.ranking.learned import NOTHING_LEARNED, Lesson, draw_lesson, question_words
 from orchestration.retrieval import rank_candidates
 from schemas.errors import Conflict, InvalidRequest
 from schemas.intention import RetrievalIntention

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from orchestration.dependencies import Deps
 from orchestration.features.feedback import queries as store
-from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned, Lesson, learn, learned_until
 from orchestration.features.feedback.queries import StoredFeedback
+from orchestration.ranking.learned import NOTHING_LEARNED, Learned, Lesson, learn, learned_factors, learned_until
 from schemas.base import Frozen, Unit
 from schemas.errors import Fault, NotFound, StoreTimeout
 from schemas.memory import Level
-from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
+from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
@@ -85,11 +85,6 @@ def record_of(told: StoredFeedback) -> FeedbackRecord:
     given = Feedback.model_validate({**said, "feedback_id": told.id})
     fields = given.model_dump(exclude={"feedback_id"})
     return FeedbackRecord(feedback_id=told.id, told_at=to_datetime(told.created_at), **fields)
-
-
-def learned_factors(learned: Learned) -> LearnedFactors:
-    """What was learned, as the answer shows it."""
-    return LearnedFactors(told=len(learned.lessons), factors=dict(learned.factors))
 
 
 async def list_feedback(citizen_id: str, page: Paged, deps: Deps) -> FeedbackPage:

@@ -7,13 +7,10 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.channel import learned_until
 from orchestration.features.feedback.kept import learn_all
 from orchestration.features.identity import learning_queries as learning
 from orchestration.features.identity.learning_queries import Closing, ClosingPosition, HeldBelief
 from orchestration.features.identity.learning_values import LearningMoments, LearningPage
-from orchestration.features.replay.notes import store_notes_of
-from orchestration.features.replay.queries import read_moments
 from orchestration.mind.dissonance import (
     BeliefChange,
     count_recurring,
@@ -22,6 +19,8 @@ from orchestration.mind.dissonance import (
     one_of_each,
     unbroken_start,
 )
+from orchestration.mind.stream_notes import store_notes_of
+from orchestration.ranking.learned import learned_until
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
@@ -29,6 +28,7 @@ from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, TemporalMo
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import records
+from substrate.store.stream_notes import read_moments
 
 LAST: Final = ClosingPosition(END_OF_TIME)
 MAX_CLOSINGS: Final = 500

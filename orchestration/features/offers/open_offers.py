@@ -7,13 +7,34 @@ from typing import Final
 from orchestration.dependencies import Deps
 from orchestration.features.offers.queries import read_declined, read_offered_work
 from orchestration.features.offers.rules import FoundOffer, Whose, find_offers
-from schemas.memory import ResolutionState
+from orchestration.graph_queries.existing_graphs import View
+from schemas.errors import StoreTimeout
+from schemas.intention import StateBasedRetrieval
+from schemas.memory import Level, ResolutionState
 from schemas.temporal import Instant
+from schemas.upkeep.offers import Offer
 from substrate.graphs.graph import GraphTarget
 from substrate.graphs.names import graph_name
 
 OPEN: Final = (ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value)
 DONE: Final = (ResolutionState.RESOLVED.value,)
+
+
+OFFERS_SHOWN: Final = 3
+"""A waking names at most 3 open offers: about forty tokens each."""
+
+
+async def offers_of_waking(state: StateBasedRetrieval, view: View, notes: list[str]) -> list[Offer]:
+    """The newest open offers of the citizen's own graph; none in a waking of another time, or read too late."""
+    target = view.targets.get(Level.N1)
+    if state.as_of_time is not None or state.known_at is not None or target is None:
+        return []
+    try:
+        found = await find_open_in(target, Whose(Level.N1, state.citizen_id), view.now)
+    except StoreTimeout:
+        notes.append("the offers of upkeep were not read in time")
+        return []
+    return [each.offer for each in found[:OFFERS_SHOWN]]
 
 
 async def find_open(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:

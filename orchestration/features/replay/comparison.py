@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from orchestration.features.replay.note import Shown
-from orchestration.features.replay.queries import RecordNow
 from orchestration.features.replay.values import Cause, Fate, Replacement, ReplayedMemory
+from orchestration.mind.stream_note import Shown
 from schemas.memory import GraphKey, graph_fields
 from schemas.temporal import END_OF_TIME, Instant, open_end
+from substrate.store.stream_notes import RecordNow
 
 
 class Difference(NamedTuple):

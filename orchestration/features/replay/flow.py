@@ -9,13 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.channel import NOTHING_LEARNED
 from orchestration.features.feedback.kept import read_learned
-from orchestration.features.replay import queries as store
 from orchestration.features.replay.comparison import compare, describe, find_causes
-from orchestration.features.replay.note import Shown, StreamNote, citizen_of, shown_by
-from orchestration.features.replay.notes import name_weights, read_stream_note, read_stream_notes
-from orchestration.features.replay.queries import LAST_ID, RecordNow
 from orchestration.features.replay.values import (
     Cause,
     Replay,
@@ -25,6 +20,9 @@ from orchestration.features.replay.values import (
     StreamRecord,
     StreamSummary,
 )
+from orchestration.mind.stream_note import Shown, StreamNote, citizen_of, shown_by
+from orchestration.mind.stream_notes import name_weights, read_stream_note, read_stream_notes
+from orchestration.ranking.learned import NOTHING_LEARNED
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.errors import NotFound
@@ -35,6 +33,8 @@ from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.names import graph_name
+from substrate.store import stream_notes as store
+from substrate.store.stream_notes import LAST_ID, RecordNow
 
 type MayRead = Callable[[GraphKey], bool]
 REMEDY = (

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from orchestration.dependencies import Deps
 from orchestration.features.sharing import queries as sharing
 from orchestration.features.sharing.copies import origin_of
 from orchestration.features.sharing.queries import ContestedRow
 from orchestration.features.sharing.values import Agreement, Contested, ContestedPage, ContestedQuery
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.metadata_enrichment import Contests
 from orchestration.writing.records import search_properties
-from schemas.errors import InvalidRequest, NotFound
+from schemas.errors import Fault, InvalidRequest, NotFound, StoreTimeout
 from schemas.memory import GraphKey, Level, graph_fields
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope
+from substrate.connection.together import together
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader, records
@@ -93,3 +96,15 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
         contested_by=tuple(sorted(contesters)),
         shared_by=tuple(sorted(sharers)),
     )
+
+
+async def contests_shown(ids: Mapping[GraphKey, Sequence[str]], view: View) -> Contests:
+    """Who contests these shared memories in the scope, by graph and id; nobody where a graph answers too late."""
+    targets = [view.targets[key] for key in ids if key != Level.N1]
+    try:
+        found = await together(
+            *(sharing.read_contests(each.graph, ids[each.key], view.scope, past=each.past) for each in targets)
+        )
+    except (StoreTimeout, Fault):
+        return {}
+    return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}

@@ -12,7 +12,6 @@ from typing import Any, Final
 from uuid import uuid4
 
 from orchestration.dependencies import Deps
-from orchestration.features.sharing.queries import CONTESTS, STATEMENT, STATEMENT_ID
 from orchestration.features.sharing.values import ContestRequest, Withdraw
 from orchestration.identifiers import link_name, natural_id
 from orchestration.writing import atomic
@@ -36,6 +35,7 @@ from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
 from substrate.store import transactions
 from substrate.store.changesets import RecordSelection
+from substrate.store.goes_with import CONTESTS, STATEMENT, STATEMENT_ID
 from substrate.store.shown_names import shown_name
 
 EVERY: Final = RecordSelection(BEGINNING_OF_TIME, every=True)

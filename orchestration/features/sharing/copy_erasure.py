@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from orchestration.dependencies import Deps
 from orchestration.features.sharing import queries as sharing
 from orchestration.features.sharing.copies import copy_id
-from orchestration.features.tagging import queries as made_tags
 from orchestration.writing import authorship, erasure
 from schemas.commands import (
     Erase,
@@ -32,6 +31,7 @@ from substrate.graphs.names import graph_name, origin_of
 from substrate.graphs.registry import existing_graphs
 from substrate.language.words import query_words, word_language
 from substrate.store import erasure as store
+from substrate.store.goes_with import read_told, walk_ids
 from substrate.store.unfinished_erasures import ErasureTarget
 
 LEAST_NUMBER: Final = 3
@@ -82,7 +82,7 @@ async def find_repeats(ids: Sequence[str], graph: Graph) -> list[str]:
     fewer than `MOST_HOLDERS` memories hold it.
     """
     told = ""
-    for name, text, _ in await made_tags.read_told(graph, ids):
+    for name, text, _ in await read_told(graph, ids):
         told += f" {name}. {text or ''}"
     holders = await store.read_holders(graph, query_words(told, word_language(told)))
     rare = {word: held for word, held in holders.items() if len(held) < store.MOST_HOLDERS}
@@ -129,7 +129,7 @@ async def _erased_ids(
         return
     episode = command.episode_id if isinstance(command, EraseEpisode) else None
     try:
-        async for ids in sharing.walk_ids(graph, episode):
+        async for ids in walk_ids(graph, episode):
             yield ids
     except GraphMissing:
         return

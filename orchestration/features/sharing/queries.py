@@ -12,15 +12,10 @@ from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, vis
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.changesets import LinkEnds
+from substrate.store.goes_with import CONTESTS
 from substrate.store.rows import record_of_link
 from substrate.store.shown_names import shown_name
 
-CONTESTS: Final = "CONTESTS"
-"""The type of a link from a statement to the shared memory that its author holds to be wrong."""
-STATEMENT: Final = "Contest"
-"""The type of the memory that says why another is contested."""
-STATEMENT_ID: Final = "c_"
-"""With this the id of a statement begins."""
 LINKS_READ: Final = 1_000
 IDS_AT_ONCE: Final = 500
 MEMORIES_A_PAGE: Final = 1_000
@@ -71,13 +66,6 @@ CONTESTED: Final = Query(
     "RETURN last, id(t), t.id, t.name, t.speaker, left(t.description, $characters), t.author",
 )
 """Rows: the last internal id of the next memories, and one of them that somebody contests now, or nothing."""
-
-
-IDS_OF: Final = Query(
-    "sharing_ids_of",
-    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after AND ($episode = '' OR n.episode_id = $episode) "
-    "WITH n LIMIT $rows RETURN id(n), n.id",
-)
 
 
 class LinkAt(NamedTuple):
@@ -146,11 +134,3 @@ async def walk_contested(graph: Graph, scope: Scope, after: int) -> AsyncIterato
             for _, place, memory_id, name, speaker, text, author in found
             if memory_id is not None
         ]
-
-
-async def walk_ids(graph: Graph, episode_id: str | None = None) -> AsyncIterator[list[str]]:
-    """The ids of all memories of a graph, or of an episode, a page at a time. Raises GraphMissing."""
-    after = -1
-    while found := await graph.read(IDS_OF, after=after, episode=episode_id or "", rows=MEMORIES_A_PAGE):
-        after = max(place for place, _ in found)
-        yield [memory_id for _, memory_id in found]

@@ -12,21 +12,15 @@ from itertools import batched, chain
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Instant, Scope
-from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.cypher.fragments import ALONE, each_alone, tells, visible
 from substrate.cypher.nearest import IS_FOUND
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
+from substrate.store.goes_with import DROP_UNUSED, MADE, TEXT_READ, change_count
 
-MADE: Final = "~"
-"""The first character of the name of a tag that nobody gave."""
-TEXT_READ: Final = 4000
-"""Characters of a text that are read for its tags. With 2,000 the walk found .02 less in chats of long turns."""
 MOST_COUNTED: Final = 251
 """Memories with a word are counted up to this number."""
-EDGES_AT_ONCE: Final = 1000
-NAMES_AT_ONCE: Final = 500
 MEMORIES_AT_ONCE: Final = 500
 
 
@@ -91,12 +85,6 @@ DROP: Final = Query(
     "FOREACH (g IN gone | DELETE g) RETURN size(gone)",
 )
 
-DROP_UNUSED: Final = Query(
-    "drop_unused_made_tags",
-    f"MATCH (t:Tag) WHERE t.name IN $names AND t.name STARTS WITH '{MADE}' AND indegree(t, 'MADE_TAG') = 0 "
-    "WITH collect(t) AS gone FOREACH (t IN gone | DELETE t) RETURN size(gone)",
-)
-
 NEXT_MEMORIES: Final = Query(
     "memories_of_run",
     "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows RETURN max(id(n)), count(n)",
@@ -119,19 +107,6 @@ OF_MEMORIES: Final = Query(
 CARRIERS: Final = Query(
     "tag_carriers",
     "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG')",
-)
-
-TOLD: Final = Query(
-    "told_by",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) "
-    f"WITH n, collect(p) AS past UNWIND past + [n] AS r RETURN r.name, left(r.description, {TEXT_READ}), r.tags",
-)
-"""Names, texts and tags (as JSON) of all records of memories."""
-
-FORGET: Final = Query(
-    "forget_made_tags",
-    "UNWIND $names AS name MATCH (t:Tag {name: name}) WITH t MATCH (t)<-[g:MADE_TAG]-() WITH g LIMIT $rows "
-    "WITH collect(g) AS gone FOREACH (g IN gone | DELETE g) RETURN size(gone)",
 )
 
 
@@ -217,7 +192,7 @@ async def add_made_tags(graph: Graph, tags: Mapping[str, Sequence[MadeTag]], run
         for memory_id, made in tags.items()
         for tag in made
     ]
-    return await _change(graph, ADD, rows=added, run=run_id) if added else 0
+    return await change_count(graph, ADD, rows=added, run=run_id) if added else 0
 
 
 async def drop_made_tags(graph: Graph, names: Mapping[str, Sequence[str]]) -> int:
@@ -225,8 +200,8 @@ async def drop_made_tags(graph: Graph, names: Mapping[str, Sequence[str]]) -> in
     dropped = [{"id": memory_id, "name": name} for memory_id, made in names.items() for name in made]
     if not dropped:
         return 0
-    count = await _change(graph, DROP, rows=dropped)
-    await _change(graph, DROP_UNUSED, names=sorted({row["name"] for row in dropped}))
+    count = await change_count(graph, DROP, rows=dropped)
+    await change_count(graph, DROP_UNUSED, names=sorted({row["name"] for row in dropped}))
     return count
 
 
@@ -254,23 +229,3 @@ async def next_of_run(graph: Graph, after: int, run_id: str) -> tuple[int | None
     for memory_id, name in await graph.read(OF_RUN, after=after, last=last, run=run_id):
         tags.setdefault(str(memory_id), []).append(str(name))
     return int(last), tags
-
-
-async def read_told(graph: Graph, ids: Sequence[str]) -> list[Row]:
-    """The name, the text and the tags (as JSON) of every record of these memories."""
-    return await graph.read_typed(TOLD, ids=list(ids))
-
-
-async def forget_made_tags(graph: Graph, names: Sequence[str]) -> int:
-    """Take the made tags of these names from all memories, and their nodes; returns how many were taken."""
-    taken = 0
-    for some in batched(names, NAMES_AT_ONCE):
-        while gone := await _change(graph, FORGET, names=list(some), rows=EDGES_AT_ONCE):
-            taken += gone
-        await _change(graph, DROP_UNUSED, names=list(some))
-    return taken
-
-
-async def _change(graph: Graph, query: Query, **values: object) -> int:
-    rows = await graph.write(query, **values)
-    return int(rows[0][0]) if rows else 0

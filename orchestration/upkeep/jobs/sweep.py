@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from orchestration.features.replay.notes import drop_old_notes
+from orchestration.mind.stream_notes import drop_old_notes
 from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.quality import keep_report
 from orchestration.upkeep.sweep import Sweep, finish_sweep, open_sweep, sweep_page

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestration.features.contexts.commands import CONTEXT, edge_commands, memory_command
+from orchestration.features.contexts.commands import edge_commands, memory_command
 from orchestration.features.contexts.mending import mend
 from orchestration.features.contexts.values import WriteContext
-from schemas.memory import ResolutionState
+from schemas.memory import CONTEXT, ResolutionState
 
 IDS = {"kai": "person:kai", "egor": "person:egor", "m-7": "m-7"}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.client import AsyncSubstrate, Substrate
-from orchestration.features.feedback.channel import FAMILIES, Lesson
+from orchestration.ranking.learned import FAMILIES, Lesson
 from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 from tests.acceptance.test_cli import Command
 from tests.acceptance.test_mcp import over_http

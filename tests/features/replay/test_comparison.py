@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.features.replay.comparison import Difference, compare, describe, find_causes
-from orchestration.features.replay.note import Shown
-from orchestration.features.replay.queries import RecordNow
+from orchestration.mind.stream_note import Shown
 from schemas.temporal import END_OF_TIME
+from substrate.store.stream_notes import RecordNow
 
 A, B, C, SHARED = (Shown("N1", name, 1) for name in "abcs")
 SHARED = Shown("N2", "s", 1)

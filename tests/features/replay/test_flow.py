@@ -17,7 +17,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.feedback.flow import tell
 from orchestration.features.feedback.kept import take_back
 from orchestration.features.replay.flow import list_streams, read_stream, replay
-from orchestration.features.replay.notes import read_last_stream, read_stream_note, store_notes
+from orchestration.mind.stream_notes import read_last_stream, read_stream_note, store_notes
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin

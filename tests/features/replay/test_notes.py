@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 
 from orchestration.dependencies import Deps
-from orchestration.features.replay import queries as stream_notes
-from orchestration.features.replay.note import Shown
-from orchestration.features.replay.notes import read_last_stream, read_stream_note, store_notes
+from orchestration.mind.stream_note import Shown
+from orchestration.mind.stream_notes import read_last_stream, read_stream_note, store_notes
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.jobs.sweep import SweepJob
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level
 from substrate.graphs.names import graph_name
+from substrate.store import stream_notes
 from substrate.store.archive import read_stamp
 from tests.integration.store import ASKED, NOW, ask, remember, stored
 

@@ -29,7 +29,6 @@ SMALL_ON_PURPOSE = {
     "substrate.inference.embeddings.openai_client": "imported only when the settings choose it",
     "substrate.inference.language.openai_client": "imported only when the settings choose it",
     "api.service": "builds the service without the command line",
-    "orchestration.upkeep.jobs.registry": "the table of jobs, to which each job adds one line",
 }
 NO_CODE = shutil.ignore_patterns("__pycache__", "carried", "*.js")
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]

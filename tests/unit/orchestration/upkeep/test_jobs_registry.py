@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from orchestration.upkeep.jobs.registry import JOBS
+from orchestration.features.registry import JOBS
 from schemas.upkeep.runs import JobName
 from tests.docs_pages import ROOT
 

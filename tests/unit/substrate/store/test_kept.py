@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from substrate.store.archive import KNOWN_LABELS
-from substrate.store.kept import KEPT
+from orchestration.features.registry import FEATURES
 from tests.docs_pages import ROOT
 
 QUERIES = (ROOT / "tests/golden/queries.cypher").read_text("utf-8")
@@ -27,15 +26,14 @@ KEYS = {
 
 def test_every_label_that_a_query_makes_is_declared_once() -> None:
     made = {label for found in MADE.findall(QUERIES) for label in found if label}
-    declared = [kept.label for kept in KEPT]
+    declared = [kept.label for kept in FEATURES.kept]
     assert {"ConsciousnessNode", "PastVersion", "Trace", "Prediction"} <= made
     assert made <= set(declared)
     assert len(declared) == len(set(declared))
-    assert set(declared) == KNOWN_LABELS
 
 
 def test_each_label_says_how_an_erased_memory_leaves_it() -> None:
-    assert [kept.label for kept in KEPT if (kept.forget is None) != bool(kept.why)] == []
+    assert [kept.label for kept in FEATURES.kept if (kept.forget is None) != bool(kept.why)] == []
 
 
 def test_every_key_beside_the_graphs_is_declared() -> None:

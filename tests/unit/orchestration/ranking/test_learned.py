@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.feedback.channel import (
+from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import Question
+from orchestration.ranking.activation import Activation, Asker, activate
+from orchestration.ranking.candidates import Candidates
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
+from orchestration.ranking.channels import CHANNELS
+from orchestration.ranking.learned import (
     FAMILIES,
     GREATEST_FACTOR,
     LEAST_FACTOR,
@@ -26,12 +32,6 @@ from orchestration.features.feedback.channel import (
     question_words,
     use_priors,
 )
-from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import Question
-from orchestration.ranking.activation import Activation, Asker, activate
-from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
-from orchestration.ranking.channels import CHANNELS
 from schemas.memory import GraphKey, Level
 from tests.builders import a_memory
 

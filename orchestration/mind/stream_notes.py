@@ -12,13 +12,11 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.channel import NOTHING_LEARNED, Learned
-from orchestration.features.replay import queries as store
-from orchestration.features.replay.note import Asked, StreamNote, make_note, make_stream_id, pack, unpack
-from orchestration.features.replay.queries import InferredMoment, StoredNote
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
+from orchestration.mind.stream_note import Asked, StreamNote, make_note, make_stream_id, pack, unpack
 from orchestration.ranking.channel_weights import ChannelWeights
+from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.ranking.plurality import HALF_LIFE_DAYS
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
@@ -27,6 +25,8 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
+from substrate.store import stream_notes as store
+from substrate.store.stream_notes import InferredMoment, StoredNote
 
 NOTES_A_STATEMENT: Final = 200
 GIVEN_BY: Final = 2

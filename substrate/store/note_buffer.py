@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 from weakref import WeakValueDictionary
 
-from orchestration.features.replay.queries import StoredNote
+from substrate.store.stream_notes import StoredNote
 
 DAYS: Final = 90.0
 MOST_STORED: Final = 10_000

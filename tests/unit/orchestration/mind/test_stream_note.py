@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.replay.buffer import NoteBuffer
-from orchestration.features.replay.note import (
+from orchestration.graph_queries.recall import Hit, Recall, WordsThen
+from orchestration.mind.stream_note import (
     Shown,
     StreamNote,
     citizen_of,
@@ -19,13 +19,13 @@ from orchestration.features.replay.note import (
     rename_stream,
     unpack,
 )
-from orchestration.features.replay.queries import StoredNote
-from orchestration.graph_queries.recall import Hit, Recall, WordsThen
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.mind.state import CitizenState
 from schemas.temporal import Period, Scope
+from substrate.store.note_buffer import NoteBuffer
+from substrate.store.stream_notes import StoredNote
 
 ids = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"], exclude_characters="|"), min_size=1

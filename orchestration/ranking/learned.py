@@ -18,6 +18,7 @@ from orchestration.ranking.channel_weights import ChannelWeights
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import word_weights
 from schemas.memory import GraphKey
+from schemas.mind.feedback import LearnedFactors
 from schemas.temporal import BEGINNING_OF_TIME, Instant
 
 SHOWN: Final = 20
@@ -213,3 +214,8 @@ def _shares(parts: Mapping[str, float], greatest: float) -> dict[str, float]:
         for part in family.parts:
             shares[family.name] += parts.get(part, 0.0) / greatest
     return shares
+
+
+def learned_factors(learned: Learned) -> LearnedFactors:
+    """What was learned, as the answer shows it."""
+    return LearnedFactors(told=len(learned.lessons), factors=dict(learned.factors))

@@ -1,0 +1,9 @@
+"""What identity adds to the core."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orchestration.feature import Feature
+
+FEATURE: Final = Feature("identity")

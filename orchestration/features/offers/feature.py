@@ -1,0 +1,10 @@
+"""What offers add to the core."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orchestration.feature import Feature
+from orchestration.features.offers.open_offers import offers_of_waking
+
+FEATURE: Final = Feature("offers", sections={"offers": offers_of_waking})

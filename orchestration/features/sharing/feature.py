@@ -1,0 +1,10 @@
+"""What sharing adds to the core."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orchestration.feature import Feature
+from orchestration.features.sharing.contested import contests_shown
+
+FEATURE: Final = Feature("sharing", sections={"contested": contests_shown})
