@@ -21,7 +21,7 @@ import orjson
 from orchestration.appraisal.deeds import End, read_deeds
 from orchestration.appraisal.names import name_language
 from substrate.language.languages import Language
-from substrate.text import name_key
+from substrate.language.text import name_key
 
 SENTENCES: Final = Path(__file__).parent / "deeds"
 ENOUGH: Final = 0.85

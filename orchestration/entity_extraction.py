@@ -34,7 +34,7 @@ from substrate.connection.together import together
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.inference.language.model import ModelRequest
 from substrate.language.languages import DEFAULT_LANGUAGE
-from substrate.language.words import query_words, search_form, word_language
+from substrate.language.text import query_words, search_form, word_language
 from substrate.store.lexicon import LexiconRows, look_up
 from substrate.store.vocabulary import Vocabulary, merge_vocabularies, read_vocabulary
 

@@ -14,7 +14,7 @@ from orchestration.features.feedback.kept import list_feedback, take_back
 from schemas.errors import InvalidRequest
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
 from schemas.paging import MOST, Paged
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, **options.named("used", "wrong", "not_changed"), "feedback_id": "--id"}
 

@@ -15,7 +15,7 @@ from orchestration.features.identity.declared_self import introduce
 from orchestration.features.identity.flow import read_identity, read_identity_diff
 from orchestration.features.identity.values import Between, Identity, IdentityDiff, WhoIs
 from schemas.mind.state import Felt
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, "limit": "--limit"}
 

@@ -12,7 +12,7 @@ from api.cli import formatting, options, support
 from orchestration.features.imagination.flow import imagine as imagine_now
 from orchestration.features.imagination.predictions import read_calibration
 from orchestration.features.imagination.values import Calibration, Imagination, Imagine
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, "action": "ACTION", "nodes": "--node", "emotion": "--emotion"}
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.features.rules import flow as rule_checks
 from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {
     **options.QUESTION,

@@ -23,7 +23,7 @@ from orchestration.features.contexts.values import MOST_EDGES, MOST_NODES
 from orchestration.features.identity.declared_self import introduce
 from schemas.base import AtMost, Flag, Identifier, LongText, Name, ShortText, Text, Unit
 from schemas.collectives import CollectiveId
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 RULES_SHOWN, FEELINGS_SHOWN = 5, 4
 

@@ -17,7 +17,7 @@ from orchestration.appraisal.speech import Hit, Sentence, sentences
 from orchestration.appraisal.standing_rules import read_rule
 from schemas.memory import ResolutionState, Step
 from substrate.language.languages import Language
-from substrate.language.words import language_of
+from substrate.language.text import language_of
 
 STATES: Final = frozenset(("states", "states_others", "states_bare"))
 """The tables of phrases for states: of the speaker, of what others did about it, and without the word "I"."""

@@ -15,8 +15,7 @@ from orchestration.appraisal.names import MOST_WORDS, Kind
 from orchestration.appraisal.phrases import Entry
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from substrate.language.languages import Language
-from substrate.language.words import stem, stop_words
-from substrate.text import name_key
+from substrate.language.text import name_key, stem, stop_words
 
 TOLD: Final = 0.8
 HEARD: Final = 0.5

@@ -17,7 +17,7 @@ from orchestration.appraisal.phrases import FEELINGS
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from substrate.emotions import POSITIVE
 from substrate.language.languages import Language
-from substrate.language.words import language_of
+from substrate.language.text import language_of
 
 PLAIN: Final = 0.6
 STRONGER: Final = 0.2

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from substrate.language.languages import DEFAULT_LANGUAGE, AskedLanguage
-from substrate.language.words import stem, stop_words
-from substrate.text import words
+from substrate.language.text import stem, stop_words, words
 
 MIN_LENGTH: Final = 4
 MAX_LENGTH: Final = 40

@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 
 from orchestration.appraisal.own_words import QUOTED, Token, has_quotes, heading_spans, own_words, tokens_of
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
-from substrate.language.words import likeliest, stop_words
-from substrate.text import name_key
+from substrate.language.text import likeliest, name_key, stop_words
 
 
 class Kind(StrEnum):
@@ -60,10 +59,7 @@ _HANDLE: Final = re.compile(r"(?<![\w@#/.])([@#])([^\W\d_][\w-]{1,39})(?!\w)")
 
 
 class NamePatterns(NamedTuple):
-    """The patterns by which a language names people, places and things.
-
-    The last four are words of all languages: a text may mix them.
-    """
+    """The patterns by which a language names people, places and things."""
 
     place: re.Pattern[str]
     organisation: re.Pattern[str]
@@ -73,10 +69,6 @@ class NamePatterns(NamedTuple):
     aliases: Sequence[re.Pattern[str]]
     own_names: Sequence[re.Pattern[str]]
     own_roles: Sequence[re.Pattern[str]]
-    copulas: frozenset[str]
-    adjoining: frozenset[str]
-    before_a_product: frozenset[str]
-    before_a_project: frozenset[str]
 
 
 @cache
@@ -95,10 +87,6 @@ def name_patterns(code: str) -> NamePatterns:
         aliases=_filled(names.alias_statements),
         own_names=_filled(names.name_statements),
         own_roles=_filled(roles),
-        copulas=frozenset(Language.gather("names.copulas")),
-        adjoining=frozenset(Language.gather("names.adjoining")),
-        before_a_product=frozenset(Language.gather("names.before_a_product")),
-        before_a_project=frozenset(Language.gather("names.before_a_project")),
     )
 
 
@@ -121,9 +109,9 @@ def first_names(code: str) -> frozenset[str]:
 
 
 @cache
-def every_first_name() -> frozenset[str]:
-    """The first names of all languages."""
-    return frozenset(Language.gather("names.first_names"))
+def of_all(name: str) -> frozenset[str]:
+    """The words that all languages have in one of their lists of names: a text may mix languages."""
+    return frozenset(Language.gather(f"names.{name}"))
 
 
 def name_language(text: str, otherwise: str = DEFAULT_LANGUAGE) -> str:
@@ -260,9 +248,9 @@ class _Reader:
         place = run.first - 1
         if place < 0 or not self._near(place, run.first, (" ", ", ", " (", ": ")):
             return None
-        if self._word(place) in self.words.called or self._word(place) in self.patterns.copulas:
+        if self._word(place) in self.words.called or self._word(place) in of_all("copulas"):
             place -= 1
-            while place > 0 and self._word(place) in self.patterns.adjoining:
+            while place > 0 and self._word(place) in of_all("adjoining"):
                 place -= 1
         if place < 0 or self.tokens[place + 1].first:
             return None
@@ -287,8 +275,8 @@ class _Reader:
         place = run.last + 1
         if last.owning and self._word(place) in words.relations:
             return ""
-        if self._word(place) in self.patterns.copulas or (last.owning and self._word(place) != ""):
-            place += self._word(place) in self.patterns.copulas
+        if self._word(place) in of_all("copulas") or (last.owning and self._word(place) != ""):
+            place += self._word(place) in of_all("copulas")
         elif not self._near(run.last, place, (", ", " (")):
             return None
         if self._word(place) not in self.words.my:
@@ -306,7 +294,7 @@ class _Reader:
         if self._is_project(run, following):
             return Mention(name, Kind.PROJECT)
         is_product = following in self.words.product_cues
-        if is_product and self._word(run.first - 1) in self.patterns.before_a_product:
+        if is_product and self._word(run.first - 1) in of_all("before_a_product"):
             return Mention(name, Kind.PRODUCT)
         if run.last > run.first and last.key in words.organisation_suffixes:
             return Mention(name, Kind.ORGANISATION)
@@ -320,7 +308,7 @@ class _Reader:
         cues = self.words.project_cues
         if self._word(run.first - 1) in cues and self._near(run.first - 1, run.first, (" ",)):
             return True
-        return following in cues and self._word(run.first - 1) in self.patterns.before_a_project
+        return following in cues and self._word(run.first - 1) in of_all("before_a_project")
 
     def _is_place(self, run: _Run, name: str) -> bool:
         last = self.tokens[run.last]

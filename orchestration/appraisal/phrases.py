@@ -70,7 +70,7 @@ def feelings(code: str) -> Book:
 def deeds(code: str) -> Book:
     """The phrases for what somebody does to something; the value of each is the type of the link."""
     kinds = Language.of(code).telling.deeds
-    return _book((kind, value, phrases) for kind, values in kinds.items() for value, phrases in values.items())
+    return _book((kind, value, values[value]) for kind, values in kinds.items() for value in values)
 
 
 @cache
@@ -96,16 +96,12 @@ def _book(lists: Iterable[tuple[str, str, Iterable[str]]]) -> Book:
 def _phrase_lists(language: Language) -> Iterator[tuple[str, str, Iterable[str]]]:
     """Each list of phrases with its kind and value."""
     telling = language.telling
-    for kind, emotions in telling.feelings.items():
-        for emotion, phrases in emotions.items():
-            yield kind, emotion, phrases
-    for emotion, signs in telling.emoji.items():
-        yield "told", emotion, signs
-    for kind, lists in (("states", telling.states), ("steps", telling.steps), ("outcomes", telling.outcomes)):
-        for value, named in lists.items():  # the list `others` of a state has the kind `states_others`
-            yield from ((kind if name == "phrases" else f"{kind}_{name}", value, named[name]) for name in named)
-    for kind in ("goals", "rules", "importance", "questions", "irony", "past", IDLE):
-        yield from ((kind, value, phrases) for value, phrases in getattr(telling, kind).items())
+    for kind, lists in telling.phrases.items():
+        yield from ((kind, value, phrases) for value, phrases in lists.items())
+    yield from (("told", emotion, signs) for emotion, signs in telling.emoji.items())
+    for kind, values in (("states", telling.states), ("steps", telling.steps), ("outcomes", telling.outcomes)):
+        for value, lists in values.items():  # the list `others` of a state has the kind `states_others`
+            yield from ((kind if name == "phrases" else f"{kind}_{name}", value, lists[name]) for name in lists)
 
 
 def _parts(phrase: str) -> list[str]:

@@ -18,8 +18,7 @@ from schemas.base import Text
 from schemas.memory import ResolutionState, Step
 from substrate.emotions import EMOTION_WORDS, VOCABULARY, normal_emotions
 from substrate.inference.language import model
-from substrate.language.words import language_of
-from substrate.text import words
+from substrate.language.text import language_of, words
 
 BATCH_TEXTS: Final = 20
 BATCH_CHARACTERS: Final = 8_000

@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 from orchestration.appraisal.names import first_names, name_language, name_patterns, read_names
 from orchestration.appraisal.own_words import QUOTED, own_words
 from orchestration.appraisal.speech import own_text
-from substrate.language.languages import DEFAULT_LANGUAGE, Language
-from substrate.language.sections import Names
-from substrate.text import name_key
+from substrate.language.languages import DEFAULT_LANGUAGE, Language, Names
+from substrate.language.text import name_key
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are searched for statements: nobody introduces themselves later."""

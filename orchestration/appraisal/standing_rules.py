@@ -9,8 +9,7 @@ from typing import Final
 from orchestration.appraisal import context
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from substrate.language.languages import Language
-from substrate.language.words import language_of, stem
-from substrate.text import words
+from substrate.language.text import language_of, stem, words
 
 MOST_RULE_CHARACTERS: Final = 400
 INSTRUCTION_WITHIN: Final = 1200

@@ -17,8 +17,7 @@ from orchestration.appraisal.speech import Sentence, own_text, sentences
 from orchestration.appraisal.standing_rules import is_standing_instruction
 from schemas.memory import Silence
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
-from substrate.language.words import stems, word_language
-from substrate.text import words
+from substrate.language.text import stems, stop_words, word_language, words
 
 LEAST_TOLD: Final = 2
 """So many words that mean something, beside what is asked, tell something."""
@@ -154,7 +153,7 @@ def _says(said: str, language: Language, *, answers: bool) -> bool:
 
 def _meaning(said: Iterable[str], language: Language) -> list[str]:
     """The words that mean something by themselves."""
-    silent = language.words.stop_words | language.telling.function_words
+    silent = stop_words(language.code) | language.telling.function_words
     silent = silent.union(*(language.telling.words[name] for name in _SILENT))
     return [word for word in said if _WORD.search(word) and word not in silent]
 

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 from orchestration.appraisal.context import NEGATION_REACH
 from schemas.wave_signal import Relation
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
-from substrate.language.words import stem, stop_words
-from substrate.text import name_key, words
+from substrate.language.text import name_key, stem, stop_words, words
 
 MAX_RELATIONS: Final = 16
 

@@ -21,11 +21,10 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import GraphKey
 from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget, Query, Search
-from substrate.language.words import search_form
+from substrate.language.text import name_key, search_form, words
 from substrate.likeness.port import Role
 from substrate.store import passages, search
 from substrate.store.filters import felt_values
-from substrate.text import name_key, words
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""

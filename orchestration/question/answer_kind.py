@@ -16,8 +16,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from substrate.language.languages import AskedLanguage, Language
-from substrate.language.words import any_of, stem, stems, word_language
-from substrate.text import normal_text
+from substrate.language.text import any_of, normal_text, stem, stems, word_language
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
@@ -130,8 +129,8 @@ def _patterns(code: str) -> _Patterns:
         raise LookupError(f"no file says what a question asks for in the language {code}")
     given = kinds.given
     all_given = [each.given for each in known.values() if each is not None]  # a text may mix languages
-    articles = "|".join(chain.from_iterable(each.articles for each in all_given))
-    ordinals = "|".join(chain.from_iterable(each.ordinals for each in all_given))
+    articles = "|".join(chain.from_iterable(each["articles"] for each in all_given))
+    ordinals = "|".join(chain.from_iterable(each["ordinals"] for each in all_given))
     clock_or_date = rf"\d{{1,2}}(?::\d\d|\.\d{{1,2}}\.|(?:{ordinals})\b)|\b(?:19|20)\d\d\b"
 
     def after(words: Sequence[str]) -> str:
@@ -139,12 +138,12 @@ def _patterns(code: str) -> _Patterns:
         return rf"(?i:{any_of(words)}) (?:(?i:{articles}) )?({_NAME})"
 
     texts = {
-        AnswerKind.PERSON: _INSIDE if given.before_a_person is None else after(given.before_a_person),
-        AnswerKind.TIME: rf"{clock_or_date}|(?i:{any_of(given.time)})",
-        AnswerKind.PLACE: after(given.before_a_place),
-        AnswerKind.NUMBER: rf"{_DIGITS}|(?i:{any_of(given.number)})",
-        AnswerKind.REASON: rf"(?i:{any_of(given.reason)})",
-        AnswerKind.NAME: rf"(?i:{given.before_a_name}) {_NAMES}",
+        AnswerKind.PERSON: after(given["before_a_person"]) if "before_a_person" in given else _INSIDE,
+        AnswerKind.TIME: rf"{clock_or_date}|(?i:{any_of(given['time'])})",
+        AnswerKind.PLACE: after(given["before_a_place"]),
+        AnswerKind.NUMBER: rf"{_DIGITS}|(?i:{any_of(given['number'])})",
+        AnswerKind.REASON: rf"(?i:{any_of(given['reason'])})",
+        AnswerKind.NAME: rf"(?i:{AskedLanguage.of(code).patterns['before_a_name']}) {_NAMES}",
     }
     asked = {kind: re.compile(rf"(?i:{any_of(kinds.asked[kind])})") for kind in AnswerKind}
     asked[AnswerKind.NAME] = re.compile(rf"^\W*{asked[AnswerKind.NAME].pattern} {_NAMES}\W*$")

@@ -9,9 +9,8 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from substrate.language.languages import AskedLanguage, Language
-from substrate.language.sections import NIGHT
-from substrate.language.words import word_language
+from substrate.language.languages import NIGHT, AskedLanguage, Language
+from substrate.language.text import word_language
 
 TO_COME: Final = frozenset(("tomorrow", "day_after_tomorrow", "next_weekday", "next_weekend", "next_unit", "today",
                            "weekday", "weekend", "date"))  # fmt: skip
@@ -164,7 +163,8 @@ def _asking(code: str) -> Mapping[str, re.Pattern[str]]:
 @cache
 def _language(code: str) -> QuestionLanguage:
     times = Language.of(code).times
-    places: dict[str, Mapping[str, int]] = {**dict(times.words), "number": times.numbers}
+    places: dict[str, Mapping[str, int]] = {**times.words, "number": times.numbers}
+    places["month"] = {word: place + 1 for word, place in times.words["month"].items()}
     night = [word for word, place in places["part"].items() if place == NIGHT]
     choices = {name: _choice(map(_escaped, known)) for name, known in places.items()}
     choices["number"] = f"{_NUMERALS}|{choices['number']}"

@@ -17,10 +17,9 @@ from rapidfuzz import fuzz
 from orchestration.identifiers import PERSON, person_ids
 from orchestration.question.reading import ROLES
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
-from substrate.language.words import stop_words
+from substrate.language.text import has_unspaced, is_unspaced, name_key, split_scripts, stop_words
 from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
-from substrate.text import has_unspaced, is_unspaced, name_key, split_scripts
 
 COMMON_WORD_SHARE = 0.2
 """A word that this share of the memories holds is common: it is searched only when no rarer word is there."""

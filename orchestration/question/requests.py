@@ -8,14 +8,13 @@ say?" ask for what was said before. The words of each language stand in its file
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Final
 
 from orchestration.question.languages import asking_patterns
 from substrate.language.languages import Language
-from substrate.language.words import any_of, likeliest
+from substrate.language.text import any_of, likeliest, pattern_of
 
 MOST_READ: Final = 2000
 """Only so many characters of a text are read."""
@@ -25,21 +24,6 @@ LEAST_STATEMENT: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _APOSTROPHE: Final = str.maketrans("’‘ʼ", "'''")
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """The patterns of a language over lower-case text; see `[requests]` in its file."""
-
-    opening: re.Pattern[str]
-    recalling: re.Pattern[str]
-    past: re.Pattern[str]
-    helping: re.Pattern[str]
-    general: re.Pattern[str]
-    own: re.Pattern[str]
-    choice: re.Pattern[str]
-    questions: frozenset[str]
-    named: re.Pattern[str] | None
 
 
 class Request(Enum):
@@ -57,14 +41,13 @@ def read_request(text: str) -> Request:
     """
     read = text[:MOST_READ].translate(_APOSTROPHE)
     spoken = question_language(read)
-    patterns = _patterns(spoken.code)
-    if patterns.recalling.search(read.lower()):
+    if pattern_of(spoken.code, "requests.recalling").search(read.lower()):
         return Request.NONE
     parts = [part for part in _SENTENCE_END.split(read.strip()) if _WORD.search(part)]
-    asked = [_read_question(part, patterns) for part in parts if _asks(part, patterns)]
+    asked = [_read_question(part, spoken) for part in parts if _asks(part, spoken)]
     if asked:
         return max(asked, key=list(Request).index)
-    if any(patterns.opening.match(part.lower()) or patterns.helping.search(part.lower()) for part in parts):
+    if any(_bids(part.lower(), spoken.code) for part in parts):
         return Request.SURE
     words = _WORD.findall(read.lower())
     tells = sum(word in spoken.telling.function_words for word in words) >= LEAST_STATEMENT
@@ -83,47 +66,45 @@ def asked_to_forget(text: str) -> str | None:
 def asks(text: str) -> bool:
     """Whether one of the sentences of a text is a question."""
     read = text[:MOST_READ].translate(_APOSTROPHE)
-    patterns = _patterns(question_language(read).code)
-    return any(_asks(part, patterns) for part in _SENTENCE_END.split(read.strip()))
+    spoken = question_language(read)
+    return any(_asks(part, spoken) for part in _SENTENCE_END.split(read.strip()))
 
 
 def question_language(text: str) -> Language:
     """The language whose function and question words are most frequent; the default when undecided."""
     found = _WORD.findall(text[:MOST_READ].lower())
-    known = {each.code: each.telling.function_words | each.requests.questions for each in Language.all()}
+    known = {each.code: each.telling.function_words.union(each.requests["questions"]) for each in Language.all()}
     return Language.of(likeliest(found, known))
 
 
-def _asks(part: str, patterns: _Patterns) -> bool:
+def _asks(part: str, spoken: Language) -> bool:
     """Whether a sentence is a question: by its mark, or by its first word."""
     first = _WORD.search(part.lower())
-    is_opened = first is not None and first[0].partition("'")[0] in patterns.questions
+    is_opened = first is not None and first[0].partition("'")[0] in spoken.requests["questions"]
     return is_opened or part.rstrip().endswith(("?", "？"))
 
 
-def _read_question(part: str, patterns: _Patterns) -> Request:
-    lower = part.lower()
-    if patterns.opening.match(lower) or patterns.helping.search(lower):
+def _bids(lower: str, code: str) -> bool:
+    """Whether a sentence in small letters opens as a request, or asks for help."""
+    return (
+        _opening(code).match(lower) is not None or pattern_of(code, "requests.helping").search(lower) is not None
+    )
+
+
+def _read_question(part: str, spoken: Language) -> Request:
+    lower, code = part.lower(), spoken.code
+    if _bids(lower, code):
         return Request.SURE
-    # The subject may be a name: "what does Noreen drive?", "what is Bex's surname?".
-    names_somebody = patterns.named is not None and patterns.named.search(part) is not None
-    if patterns.past.search(lower) or patterns.own.search(lower) or names_somebody:
+    if any(pattern_of(code, f"requests.{name}").search(lower) for name in ("past", "own")):
         return Request.NONE
-    is_general = patterns.choice.match(lower) or patterns.general.search(lower)
+    named, choice = spoken.patterns.get("named"), spoken.patterns.get("choice")
+    if named and re.search(named, part):  # the subject may be a name: "what does Noreen drive?"
+        return Request.NONE
+    is_general = (choice and re.match(choice, lower)) or pattern_of(code, "requests.general").search(lower)
     return Request.SURE if is_general else Request.POSSIBLE
 
 
 @cache
-def _patterns(code: str) -> _Patterns:
+def _opening(code: str) -> re.Pattern[str]:
     requests = Language.of(code).requests
-    return _Patterns(
-        opening=re.compile(rf"\W*(?:{any_of(requests.polite)}\W+)*{any_of(requests.bids)}"),
-        recalling=re.compile(any_of(requests.recalling)),
-        past=re.compile(any_of(requests.past)),
-        helping=re.compile(any_of(requests.helping)),
-        general=re.compile(any_of(requests.general)),
-        own=re.compile(any_of(requests.own)),
-        choice=re.compile(requests.choice),
-        questions=requests.questions,
-        named=None if requests.named is None else re.compile(requests.named),
-    )
+    return re.compile(rf"\W*(?:{any_of(requests['polite'])}\W+)*{any_of(requests['bids'])}")

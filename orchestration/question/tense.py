@@ -7,15 +7,13 @@ an event. The words of each language stand in its file (`substrate/language`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
 from schemas.bounded_cache import cached_within
 from substrate.language.languages import Language
-from substrate.language.words import any_of, language_of
-from substrate.text import word_finder, words
+from substrate.language.text import language_of, pattern_of, word_finder, words
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
@@ -35,21 +33,6 @@ class Tense(StrEnum):
     EVENT = "event"
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """`changing`: in a text with none of these words `verbs` and `change` find nothing."""
-
-    former: re.Pattern[str]
-    past: re.Pattern[str]
-    now: re.Pattern[str]
-    acts: re.Pattern[str]
-    bids: re.Pattern[str]
-    verbs: re.Pattern[str]
-    change: re.Pattern[str]
-    changing: frozenset[str]
-    unmeant: re.Pattern[str]
-
-
 def read_tense(question: str) -> Tense | None:
     """The tense of a question; None when no word tells it, or when something is to be done."""
     return _read_tense(question[:MOST_READ])
@@ -61,13 +44,14 @@ def _read_tense(question: str) -> Tense | None:
     likeliest = language_of(text).code
     codes = [language.code for language in Language.all()]
     for code in sorted(codes, key=lambda code: code != likeliest):
-        patterns = _patterns(code)
-        if patterns.acts.search(text) or patterns.bids.match(text.lstrip()):
+        if pattern_of(code, "tense.acts").search(text) or pattern_of(code, "tense.bids").match(text.lstrip()):
             return None
-        tenses = ((patterns.former, Tense.FORMER), (patterns.past, Tense.EVENT), (patterns.now, Tense.PRESENT))
-        for pattern, tense in tenses:
-            if pattern.search(text):
-                return tense
+        if pattern_of(code, "tense.former").search(text):
+            return Tense.FORMER
+        if pattern_of(code, "tense.past", "participle").search(text):
+            return Tense.EVENT
+        if pattern_of(code, "tense.now").search(text):
+            return Tense.PRESENT
     return Tense.PRESENT if text.rstrip().endswith(_QUESTION_MARKS) else None
 
 
@@ -93,17 +77,17 @@ def read_voice(text: str) -> Voice:
     read = text[:MOST_READ].lower().replace("’", "'")
     said = _find_words(read)
     spoken, held = language_of(read), frozenset(said)
-    patterns = _patterns(spoken.code)
-    may_change = not patterns.changing.isdisjoint(held)
+    may_change = not changing_words(spoken.code).isdisjoint(held)
+    verbs, changes = pattern_of(spoken.code, "change.verbs"), pattern_of(spoken.code, "change.words")
     words = spoken.telling.words
     people, own = words["people"], words["own_subjects"] | words["own_objects"]
     first = next((word for word in said[:FIRST_WORDS] if word in people), "")
     return Voice(
-        verbs=len(set(patterns.verbs.findall(read))) if may_change else 0,
-        changes=len(set(patterns.change.findall(read))) if may_change else 0,
+        verbs=len(set(verbs.findall(read))) if may_change else 0,
+        changes=len(set(changes.findall(read))) if may_change else 0,
         own=any(not words[name].isdisjoint(held) for name in _OWN),
         unreal=not words["hypothetical"].isdisjoint(held),
-        unmeant=patterns.unmeant.search(read) is not None,
+        unmeant=pattern_of(spoken.code, "change.unmeant").search(read) is not None,
         other=first if own.isdisjoint(said) else "",
     )
 
@@ -127,21 +111,8 @@ def _own_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _patterns(code: str) -> _Patterns:
-    language = Language.of(code)
-    tense, change = language.tense, language.change
-    return _Patterns(
-        former=re.compile(any_of(tense.former)),
-        past=re.compile(any_of(tense.past, tense.participle)),
-        now=re.compile(any_of(tense.now)),
-        acts=re.compile(any_of(tense.acts)),
-        bids=re.compile(any_of(tense.bids)),
-        verbs=re.compile(any_of(change.verbs)),
-        change=re.compile(any_of(change.words)),
-        # One word of each phrase, the least common: a text without all of these has none of the phrases.
-        changing=frozenset(
-            min(_find_words(phrase), key=lambda word: (-len(word), word))
-            for phrase in (*change.verbs, *change.words)
-        ),
-        unmeant=re.compile(any_of(change.unmeant)),
-    )
+def changing_words(code: str) -> frozenset[str]:
+    """One word of each phrase of a change, the least common: a text without all of these tells of none."""
+    change = Language.of(code).change
+    found = (_find_words(phrase) for phrase in (*change["verbs"], *change["words"]))
+    return frozenset(min(words, key=lambda word: (-len(word), word)) for words in found)

@@ -16,8 +16,8 @@ from typing import Final, Literal, NamedTuple
 from orchestration.question.calendar import LESS_SURELY, Span, find_spans
 from orchestration.question.languages import QuestionLanguage, TimePhrase, languages, single_blanks
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Period, to_instant
-from substrate.language.sections import UNITS
-from substrate.language.words import stop_words
+from substrate.language.languages import UNITS
+from substrate.language.text import stop_words
 
 MAX_PHRASES: Final = 16
 """Of so many different phrases of time the periods are read; the words of all of them are left out."""

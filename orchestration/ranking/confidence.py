@@ -29,8 +29,7 @@ from orchestration.ranking.texts import BARE_TYPES, ReadText, told_by
 from orchestration.ranking.times import is_of_time
 from schemas.memory import GraphKey
 from schemas.temporal import Instant
-from substrate.language.words import stem, stems, stop_words, word_language
-from substrate.text import name_key, words
+from substrate.language.text import name_key, stem, stems, stop_words, word_language, words
 
 WORDS_ALONE: Final = "none"
 """The table of weights for a question that was not embedded, and for a model that nobody measured."""

@@ -16,10 +16,9 @@ from orchestration.ranking.texts import ReadText, flatten, told_by
 from schemas.bounded_cache import cached_within
 from schemas.memory import GraphKey
 from substrate.language.languages import DEFAULT_LANGUAGE, AskedLanguage
-from substrate.language.words import LEAST_BEGINNING, stem, stop_words
+from substrate.language.text import LEAST_BEGINNING, is_unspaced, spaced_text, stem, stop_words
 from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.store.passages import FoundPassage
-from substrate.text import is_unspaced, spaced_text
 
 PASSAGE_LIKENESS: Final = 0.5
 """The share of likeness in the choice; the rest is words. As in the base relevance of memories."""

@@ -23,10 +23,18 @@ from orchestration.ranking.candidates import Candidate, Candidates
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
 from substrate import stored_maps
 from substrate.language.languages import DEFAULT_LANGUAGE
-from substrate.language.words import count_stems, stem
+from substrate.language.text import (
+    count_stems,
+    flat_text,
+    flat_texts,
+    has_unspaced,
+    name_key,
+    normal_text,
+    stem,
+    words,
+)
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START
-from substrate.text import flat_text, flat_texts, has_unspaced, name_key, normal_text, words
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
 BARE_TYPES: Final = frozenset(("Session", "Person"))

@@ -29,7 +29,7 @@ from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate
 from substrate.emotions import emotion_vector, kindred
 from substrate.graphs.graph import Search
-from substrate.language.words import stems
+from substrate.language.text import stems
 from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.resonance import (
     RESONATE_FITTING_NOW,

@@ -30,8 +30,7 @@ from schemas.stream_parts import (
     graph_content,
 )
 from substrate.emotions import normal_emotion
-from substrate.language.words import stem, stop_words
-from substrate.text import name_key
+from substrate.language.text import name_key, stem, stop_words
 
 MAX_HUBS: Final = 5
 MIN_HUB_LINKS: Final = 3

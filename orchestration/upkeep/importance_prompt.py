@@ -39,8 +39,8 @@ def may_be_judged(text: str) -> bool:
     """Whether the text may be shown to a model: it says something, and nothing to whoever judges it."""
     if not text.strip():
         return False
-    signs = filter(None, (language.telling.to_a_judge for language in Language.all()))
-    return not any(re.search(sign, text, re.IGNORECASE | re.DOTALL) for sign in signs)
+    signs = [language.patterns.get("to_a_judge") for language in Language.all()]
+    return not any(sign and re.search(sign, text, re.IGNORECASE | re.DOTALL) for sign in signs)
 
 
 def build_prompt(text: str) -> list[model.Message]:

@@ -21,7 +21,7 @@ from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Scope
 from substrate.emotions import emotion_vector, normal_emotions
 from substrate.graphs.graph import GraphTarget, Query, Search
-from substrate.language.words import query_words
+from substrate.language.text import query_words
 from substrate.store import waking as store
 from substrate.store.filters import EVERY_MEMORY, filter_values
 from substrate.store.waking import WakingQueries

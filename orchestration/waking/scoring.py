@@ -25,7 +25,7 @@ from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity, normal_emotions
-from substrate.language.words import query_words
+from substrate.language.text import query_words
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
 

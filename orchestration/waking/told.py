@@ -25,7 +25,7 @@ from schemas.intention import QueryMode
 from schemas.memory import SOLVING, ResolutionState
 from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
-from substrate.language.words import stems
+from substrate.language.text import stems
 from substrate.store.told import Earlier
 
 FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")

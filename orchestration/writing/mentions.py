@@ -38,10 +38,9 @@ from schemas.memory import CONTEXT, TELLING, TO_REMEMBER, Level, ResolutionState
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.language.words import stop_words
+from substrate.language.text import name_key, stop_words, words
 from substrate.store import naming
 from substrate.store.naming import SELF_ID, SELF_TYPE
-from substrate.text import name_key, words
 
 WHO_IS_MEANT: Final = "remember who and what is meant"
 KINDS: Final = tuple(kind.value for kind in Kind)

@@ -20,19 +20,18 @@ from orchestration.appraisal.names import (
     Kind,
     KnownNames,
     Mention,
-    every_first_name,
     first_names,
     may_be_lower,
     name_forms,
     name_language,
+    of_all,
     read_aliases,
     read_names,
 )
 from orchestration.identifiers import identifier, person_id
 from orchestration.question.reading import ROLES
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
-from substrate.language.words import stop_words
-from substrate.text import name_key
+from substrate.language.text import name_key, stop_words
 
 USES: Final = 2
 """A name with a capital as its only sign is used so often before it becomes a memory."""
@@ -247,7 +246,7 @@ def _is_part(key: str, other: str, kind: str) -> bool:
 
 def _is_nickname(key: str, other: str) -> bool:
     """True for the beginning of a first name ("Mel" of "Melanie"), or a misspelt one: no name of its own."""
-    if " " in key or len(key) < FEWEST_LETTERS or key in every_first_name():
+    if " " in key or len(key) < FEWEST_LETTERS or key in of_all("first_names"):
         return False
     first = other.split()[0]
     if first != key and first.startswith(key):

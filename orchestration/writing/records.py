@@ -14,9 +14,8 @@ from schemas.commands import Command, LinkRevision, Revision
 from schemas.memory import GENERALISATION, GENERALISED_KEY
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import emotion_trace, normal_emotions
-from substrate.language.words import stop_words
+from substrate.language.text import indexed_words, name_key, search_text, stop_words, words
 from substrate.store.rows import stored
-from substrate.text import indexed_words, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session", GENERALISATION))
 """Memories whose name is a position in a conversation, or made of other names; nobody names them in a question."""

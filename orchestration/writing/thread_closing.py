@@ -23,7 +23,7 @@ from schemas.memory import Level, ResolutionState, graph_fields
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
-from substrate.language.words import query_words, stems
+from substrate.language.text import query_words, stems
 from substrate.store import lexicon
 from substrate.store.threads import SOLVED_BY, LaterText, OpenMemory, read_ends, read_open_threads, read_steps
 

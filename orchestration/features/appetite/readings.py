@@ -25,8 +25,7 @@ from schemas.mind.appetite import (
 from schemas.mind.state import CitizenState
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.emotions import normal_emotion
-from substrate.language.words import stems
-from substrate.text import count_of
+from substrate.language.text import count_of, stems
 
 MOST_SOURCES: Final = 8
 MOST_CONTEXTS: Final = 4

@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from orchestration.features.consolidation.clusters import FEWEST
 from schemas.base import Text
 from substrate.inference.language.model import Message
-from substrate.language.words import stems, stop_words
-from substrate.text import words
+from substrate.language.text import stems, stop_words, words
 
 MOST_SHOWN: Final = 16
 """So many members are shown to the model, those nearest to the medoid."""

@@ -19,7 +19,7 @@ from schemas.memory import Source
 from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget
 from substrate.language.languages import Language
-from substrate.text import name_key
+from substrate.language.text import name_key
 
 RELATION_COUNTS: Final = 1.5
 """Somebody whom the citizen calls its sister or its boss counts like one who is mentioned so many times more."""

@@ -19,7 +19,7 @@ from schemas.temporal import Instant
 from schemas.upkeep.offers import Offer, OffersAnswer, OffersRequest
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.language.words import query_words, word_language
+from substrate.language.text import query_words, word_language
 from substrate.store import erasure
 
 MOST_REQUESTS: Final = 10

@@ -16,7 +16,7 @@ from orchestration.appraisal.speech import Token, sentences
 from orchestration.features.rules.limits import Limits, is_hour, read_limits, units_of
 from schemas.bounded_cache import cached_within
 from substrate.language.languages import AskedLanguage, Language
-from substrate.text import normal_text, words
+from substrate.language.text import normal_text, stop_words, words
 
 type Role = Literal["main", "without", "before", "after", "unless", "when"]
 
@@ -109,7 +109,7 @@ def _known(code: str) -> frozenset[str]:
 def _telling(text: str, code: str) -> list[str]:
     """The words of a text that show its language: function words, and those by which a rule bids."""
     language = AskedLanguage.of(code)
-    known = language.words.stop_words
+    known = stop_words(language.code)
     if isinstance(language, Language):
         known = known.union(*(language.rules[name] for name in ("negations", "bidding", "only")))
     return [word for word in words(text[:MOST_SHOWN]) if word in known]
@@ -286,5 +286,5 @@ def opposites_of(code: str) -> Mapping[str, frozenset[str]]:
 
 def _is_common(text: str, spoken: Language) -> bool:
     named = (*spoken.rules["common"], *spoken.rules["negations"])
-    is_silent = text in spoken.telling.function_words or normal_text(text) in spoken.words.stop_words
+    is_silent = text in spoken.telling.function_words or normal_text(text) in stop_words(spoken.code)
     return is_silent or text in named

@@ -30,7 +30,7 @@ from schemas.memory import Level, Severity, Source, graph_fields, level_of
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, to_datetime
 from substrate.language.languages import Language
-from substrate.text import words
+from substrate.language.text import words
 
 MAY_BLOCK: Final = frozenset((Source.CITIZEN, Source.SYSTEM))
 """The citizen itself, and the operator with its policies. What a file, a tool or another citizen says blocks

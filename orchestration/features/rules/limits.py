@@ -138,7 +138,7 @@ class _Phrase(NamedTuple):
 
 def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Taken[frozenset[int]] | None:
     word = words[place]
-    known = language.times.words.weekday
+    known = language.times.words["weekday"]
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
         if form in known:
             return _Taken(frozenset((known[form],)), frozenset((place,)))

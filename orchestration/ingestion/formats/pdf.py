@@ -17,7 +17,7 @@ from orchestration.ingestion.formats.documents import Page, Part, parse_document
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 from schemas.errors import InvalidRequest
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 FORM: Final = Format("pdf", "a PDF file with text")
 MOST_PAGES: Final = 5000

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.chat import find_faults
 from benchmarks.tongues import Figures, Tongue, load_tongues, place_of, to_chat
-from substrate.language.words import word_language
+from substrate.language.text import word_language
 
 TONGUES = load_tongues()
 

@@ -16,7 +16,7 @@ from orchestration.reranking import (
     order_by_rrf,
     reorder,
 )
-from substrate.language.words import stems
+from substrate.language.text import stems
 
 TEXTS = ("the red roof leaks", "the red roof leaks", "a boat on the lake")
 

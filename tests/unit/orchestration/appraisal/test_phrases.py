@@ -10,7 +10,7 @@ from orchestration.appraisal.phrases import _PART, FEELINGS, Entry, _alternative
 from schemas.memory import ResolutionState
 from substrate.emotions import EMOTION_WORDS
 from substrate.language.languages import Language
-from substrate.language.words import language_of
+from substrate.language.text import language_of
 
 
 @pytest.mark.parametrize("language", Language.all(), ids=lambda language: language.code)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orchestration.appraisal import speech
 from orchestration.appraisal.speech import MOST_SENTENCES, MOST_TOKENS, own_text, sentences
 from substrate.language.languages import Language
-from substrate.language.words import language_of
+from substrate.language.text import language_of
 
 ENGLISH = Language.of("en")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.question.languages import QuestionLanguage, languages, single_blanks
-from substrate.language.sections import NIGHT, UNITS
+from substrate.language.languages import NIGHT, UNITS
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.ranking.relevance import bm25_scores, count_stems, lexical_text, word_weights
 from schemas.memory import GraphKey, Level
-from substrate.language.words import stem, stop_words
-from substrate.text import words
+from substrate.language.text import stem, stop_words, words
 from tests.builders import a_memory, key
 
 N1, N2 = Level.N1, Level.N2

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from orchestration.ranking.relevance import count_each, count_held
 from orchestration.ranking.texts import ReadText, told_by
 from schemas.temporal import END_OF_TIME
-from substrate.language.words import stem, stems
-from substrate.text import words
+from substrate.language.text import stem, stems, words
 from tests.builders import a_memory
 
 

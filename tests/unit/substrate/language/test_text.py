@@ -9,17 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.language.words import (
+from substrate.language.text import (
     MAX_QUERY_WORDS,
+    count_of,
     count_stems,
+    flat_texts,
+    indexed_words,
+    is_unspaced,
+    name_key,
+    normal_text,
     query_words,
     search_form,
+    search_text,
+    spaced_text,
     stem,
     stems,
     stop_words,
+    word_finder,
     word_language,
+    words,
 )
-from substrate.text import count_of, flat_texts, indexed_words, is_unspaced, name_key, normal_text, search_text, spaced_text, word_finder, words
 
 hostile = st.text(st.sampled_from("""ab @|%*()[]{}"'\\-_:;~$^=<>&!?.,/é\u0130ß\n\t"""), max_size=40)
 unspaced = st.text("掃除機をかけると猫がソファーに隠れるｻｰﾊﾞｰ我们家的鱼 、。iPhone15が\u3099\ud800😀", max_size=40)
