@@ -29,7 +29,7 @@ from benchmarks.datasets import Conversation, Question, Turn, load_locomo
 from benchmarks.recall import answer, store
 from orchestration import insertion
 from orchestration.features.withholding.quarantine import quarantine, release
-from orchestration.features.withholding.quarantine_values import QuarantineChange, QuarantineRequest
+from orchestration.features.withholding.values import QuarantineChange, QuarantineRequest
 from schemas.commands import Command, Remember, Supersede
 from schemas.intention import RetrievalIntention
 from schemas.memory import Source

@@ -13,7 +13,7 @@ RUN = (
     "time.md",
     "agent-loop.md",
     "files.md",
-    "work.md",
+    "offers.md",
     "contexts.md",
     "imagination.md",
     "loops.md",

@@ -23,7 +23,7 @@ from api.cli import formatting, stream_text, support
 from api.cli.demo_story import CITIZEN, TEAM, WORLD, DemoQuestion, Story, read_story, take_in_story
 from api.runtime.runtime import Runtime, now
 from orchestration.features.identity.learning import learning_moments
-from orchestration.features.identity.learning_values import LearningMoments
+from orchestration.features.identity.values import LearningMoments
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.errors import Fault, InvalidRequest

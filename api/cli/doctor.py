@@ -45,7 +45,7 @@ TRIPS: Final = 20
 LABEL: Final = 11
 PROBE: Final = "Is the embedder well?"
 LONG_TEXT: Final = " ".join([PROBE] * 100)
-QUICKER: Final = "Use a smaller model or its int8 file, or a lower limit of tokens; see docs/rerankers.md."
+QUICKER: Final = "Use a smaller model or its int8 file, or a lower limit of tokens; see docs/language-models.md."
 REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
 REMEDY_CLOCK: Final = (
     "Set the clock right. Make a backup, export the graph, erase it, and import it with --restamp (docs/time.md)."

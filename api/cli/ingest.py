@@ -20,9 +20,8 @@ from orchestration.ingestion.formats import FORMATS
 from orchestration.ingestion.formats.files import names_below, size_of
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.hearing import arranged_episodes
-from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
-from orchestration.ingestion.storing import NOBODY, length
+from orchestration.ingestion.storing import NOBODY, Origin, length
 from orchestration.ingestion.written_times import read_zone
 from schemas.collectives import owner_of
 from schemas.commands import Writer

@@ -12,12 +12,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from orchestration.dependencies import Deps
 from orchestration.features.withholding import quarantine as flow
-from orchestration.features.withholding.quarantine_values import (
-    SELECTS,
-    Quarantine,
-    QuarantineChange,
-    QuarantineRequest,
-)
+from orchestration.features.withholding.values import SELECTS, Quarantine, QuarantineChange, QuarantineRequest
 from schemas.collectives import GraphRequest, owner_of
 from schemas.errors import InvalidRequest
 from schemas.memory import graph_key

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.features.replay import flow as ask
-from orchestration.features.replay.telling import tell
+from orchestration.features.replay.comparison import tell
 from orchestration.features.replay.values import Replay, StreamPage
 from orchestration.mind.stream_notes import read_last_stream
 from schemas.errors import InvalidRequest, NotFound

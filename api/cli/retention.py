@@ -11,7 +11,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.quarantine import By
 from orchestration.features.withholding import retention as flow
-from orchestration.features.withholding.retention_values import PoliciesAnswer, Policy, PolicyReach, SetPolicy
+from orchestration.features.withholding.values import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings

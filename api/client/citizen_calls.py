@@ -9,8 +9,7 @@ from uuid import uuid4
 
 from api.client import fields
 from api.client.transport import Call, Sender, collect_fields, quote_segment
-from orchestration.features.identity.learning_values import LearningMoments
-from orchestration.features.identity.values import Identity, IdentityDiff, WhoIs
+from orchestration.features.identity.values import Identity, IdentityDiff, LearningMoments, WhoIs
 from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
 from orchestration.features.shape.values import Look, Perspectives
 from orchestration.mind.dissonance import count_recurring

@@ -7,8 +7,15 @@ from typing import Literal, TypedDict, Unpack
 
 from api.client import fields
 from api.client.transport import Call, Sender, collect_fields, quote_segment
-from orchestration.features.withholding.quarantine_values import Quarantine, QuarantineRequest, QuarantinesAnswer
-from orchestration.features.withholding.retention_values import PoliciesAnswer, Policy, PolicyReach, SetPolicy
+from orchestration.features.withholding.values import (
+    PoliciesAnswer,
+    Policy,
+    PolicyReach,
+    Quarantine,
+    QuarantineRequest,
+    QuarantinesAnswer,
+    SetPolicy,
+)
 from schemas.upkeep.runs import JobName, OwnUpkeep, Run, RunRequest, RunsAnswer
 
 

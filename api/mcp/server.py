@@ -21,7 +21,7 @@ from api.mcp.tool_schemas import CitizenScope
 from api.mcp.tools import TOOLS, wake
 from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import fence, visible_values
-from orchestration.features.replay.telling import tell
+from orchestration.features.replay.comparison import tell
 from orchestration.mind.stream_note import citizen_of
 from schemas.errors import InvalidRequest, SubstrateError
 from schemas.field_names import NAMES_OF_REST

@@ -21,8 +21,15 @@ from orchestration.features.feedback import kept as told_feedback
 from orchestration.features.feedback.flow import tell
 from orchestration.features.identity.flow import read_identity, read_identity_diff
 from orchestration.features.identity.learning import learning_page
-from orchestration.features.identity.learning_values import LearningMoments, LearningPage
-from orchestration.features.identity.values import AsOf, Between, Identity, IdentityDiff, WhoIs
+from orchestration.features.identity.values import (
+    AsOf,
+    Between,
+    Identity,
+    IdentityDiff,
+    LearningMoments,
+    LearningPage,
+    WhoIs,
+)
 from orchestration.features.mirror.layout import MirrorOf
 from orchestration.features.mirror.writer import stream_tar, take_snapshot
 from orchestration.mind import state as citizen

@@ -11,7 +11,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import CurrentCaller, requires
 from api.security.upkeep_permissions import GRAPH_CHANGE, GRAPH_READING, steward_of
 from orchestration.features.withholding import quarantine
-from orchestration.features.withholding.quarantine_values import (
+from orchestration.features.withholding.values import (
     Quarantine,
     QuarantineChange,
     QuarantineRequest,

@@ -10,7 +10,7 @@ from api.routes.quarantine import GraphInQuery
 from api.security.permissions import requires
 from api.security.upkeep_permissions import GRAPH_CHANGE, GRAPH_READING, POLICY_REMOVAL
 from orchestration.features.withholding import retention
-from orchestration.features.withholding.retention_values import PoliciesAnswer, Policy, PolicyReach, SetPolicy
+from orchestration.features.withholding.values import PoliciesAnswer, Policy, PolicyReach, SetPolicy
 from schemas.base import Identifier
 
 router = APIRouter(prefix="/v1/upkeep/policies", tags=["upkeep"], route_class=StrictRoute)

@@ -22,10 +22,9 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.formats import Intake, parse_readable, parse_strictly
+from orchestration.ingestion.formats.files import is_archive, make_file, read_files, unpack
 from orchestration.ingestion.formats.parsed import FileSet
-from orchestration.ingestion.formats.unpacking import is_archive, make_file, unpack
-from orchestration.ingestion.intake import Intake, parse_readable, parse_strictly
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from substrate.connection.turns import ActiveTenants, Turns
 

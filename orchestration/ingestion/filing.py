@@ -10,17 +10,19 @@ from orchestration.ingestion import places
 from orchestration.ingestion.arrangement import ahead_note, not_ahead
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Document, Notebook
-from orchestration.ingestion.intake import Origin
-from orchestration.ingestion.note_changes import Keeping, NotebookPlan, changed_fields, plan_notebook
-from orchestration.ingestion.note_matching import (
+from orchestration.ingestion.note_changes import (
+    Keeping,
+    NotebookPlan,
     Shelf,
     StoredDocument,
+    changed_fields,
     folder_of_content,
     is_gone,
     is_same_folder,
     match_documents,
+    plan_notebook,
 )
-from orchestration.ingestion.storing import Job, Tally, store
+from orchestration.ingestion.storing import Job, Origin, Tally, store
 from schemas.commands import ChangeCommand, Command, Correct, Remember, Supersede
 from schemas.memory import Source
 from schemas.temporal import Instant, to_datetime
@@ -36,7 +38,10 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     Raises what `pipeline.ingest` raises; the same call then stores the rest.
     """
     graph = job.deps.graph(graph_name(notebook.graph, notebook.citizen_id))
-    shelf = await _load(graph, job)
+    shelf = Shelf([], {}, {})
+    if await job.deps.graphs.for_reading(graph.name):
+        stored = await notes.read_notes(graph)
+        shelf = Shelf.of(stored, await notes.read_note_links(graph, [row.id for row in stored]), job.now)
     settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
     unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
     dates = [document.date for document in notebook.documents]
@@ -60,14 +65,6 @@ async def _store(plan: NotebookPlan, notebook: Notebook, job: Job, tally: Tally)
         changes = (*plan.changes, *plan.links)
         changed = CommandFile(notebook.id, notebook.citizen_id, changes, graph=notebook.graph)
         await store(changed, job, tally)
-
-
-async def _load(graph: Graph, job: Job) -> Shelf:
-    """All stored notes of the citizen; none when its graph does not exist."""
-    if not await job.deps.graphs.for_reading(graph.name):
-        return Shelf([], {}, {})
-    stored = await notes.read_notes(graph)
-    return Shelf.of(stored, await notes.read_note_links(graph, [row.id for row in stored]), job.now)
 
 
 async def file_rows(table: CommandFile, job: Job, tally: Tally) -> tuple[str, ...]:
@@ -119,7 +116,10 @@ class _Settled(NamedTuple):
 async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph: Graph | None) -> _Settled:
     """Find the stored folder that a folder is: by its place, by the place of one above it, else by content."""
     if origin is not None and graph is not None:
-        above = [path for path in (origin.path, *origin.path.parents) if _is_within(origin.path, path)]
+        above: list[PurePath] = []
+        for path in (origin.path, *origin.path.parents):  # a folder above takes in none that is hidden
+            if not any(part.startswith(".") for part in origin.path.relative_to(path).parts):
+                above.append(path)
         known = await places.known_at(above, origin, graph, given=notebook.id)
         if known:
             path = max(known, key=lambda path: known[path].since)
@@ -131,11 +131,6 @@ async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph
             matched = match_documents(moved.documents, moved.id, shelf, whole=False)
             return _Settled(moved, matched, is_whole=False, is_own=False)
     return _by_content(notebook, shelf, origin)
-
-
-def _is_within(path: PurePath, above: PurePath) -> bool:
-    """True when ingesting the upper folder takes in the lower path: hidden folders are left out."""
-    return not any(part.startswith(".") for part in path.relative_to(above).parts)
 
 
 def _below(notebook: Notebook, folder: PurePath) -> Notebook:

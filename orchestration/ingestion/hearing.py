@@ -18,8 +18,7 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
-from orchestration.ingestion.arrangement import continue_episode
-from orchestration.ingestion.continuation import Continuation, Heard
+from orchestration.ingestion.arrangement import Continuation, Heard, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.commands import CommandFile
@@ -65,7 +64,11 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     """
     read = read_messages(sent.raw)
     valid = tuple(message for message in read if isinstance(message, Message))
-    tally, notes = Tally(), [*_order_notes(valid)]
+    tally, notes = Tally(), list[str]()
+    times = [message.turn.time for message in valid if message.turn.time is not None]
+    back = sum(later < earlier for earlier, later in pairwise(times))
+    if back:
+        notes.append(f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept")
     heard: Sequence[Heard] = ()
     if valid:
         spoken = tuple(message.turn for message in valid if message.turn.speaker)
@@ -75,7 +78,12 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
         hearing = await hear(cast(Episode, resolved.item), job, tally, fewest=2)
         heard, notes = hearing.heard, [*notes, *resolved.notes, *hearing.notes]
     following = iter(heard)
-    reports = [one if isinstance(one, HeardMessage) else _report(next(following)) for one in read]
+    reports: list[HeardMessage] = []
+    for one in read:
+        if isinstance(one, Message):
+            message, status, turn_id, reason = next(following)
+            one = HeardMessage(message_id=message.id, status=status, id=turn_id, reason=reason)
+        reports.append(one)
     counts = Counter(report.status for report in reports)
     counted = {name: counts[name] for name in ("stored", "superseded", "retracted", "left_out", "refused")}
     return HeardReport(
@@ -88,16 +96,6 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
         notes=tuple(notes),
         **counted,
     )
-
-
-def _report(heard: Heard) -> HeardMessage:
-    return HeardMessage(message_id=heard.message.id, status=heard.status, id=heard.id, reason=heard.reason)
-
-
-def _order_notes(valid: Sequence[Message]) -> list[str]:
-    times = [message.turn.time for message in valid if message.turn.time is not None]
-    back = sum(later < earlier for earlier, later in pairwise(times))
-    return [f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept"] * bool(back)
 
 
 async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], deps: Deps) -> str:

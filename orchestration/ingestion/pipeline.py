@@ -18,9 +18,8 @@ from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles, commands_of
-from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import resolve_speakers
-from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, length, store
+from orchestration.ingestion.storing import NOBODY, Job, Origin, Progress, Tally, length, store
 from schemas.commands import Writer
 from schemas.responses import IngestReport
 from schemas.temporal import Instant

@@ -15,7 +15,7 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
 from orchestration.ingestion import hearing
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.intake import Origin
+from orchestration.ingestion.storing import Origin
 from orchestration.ingestion.transcript import align, is_same
 from orchestration.writing.records import words_key
 from schemas.temporal import Instant

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import chain
-from typing import Final
+from pathlib import PurePath
+from typing import Final, NamedTuple
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.ingestion.continuation import Continuation
+from orchestration.ingestion.arrangement import Continuation
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible, commands_of
-from orchestration.ingestion.intake import Origin
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS, LEFT_OUT
@@ -36,6 +37,30 @@ MAX_FAULTS = 50
 """At most this many faults are listed in a report; all are counted."""
 NAMED_AT_ONCE: Final = 600
 """The texts among so many commands are linked with what they name at once."""
+
+
+class Origin(NamedTuple):
+    """Where the files of an ingestion lie. `name` is that of the file set that they are parsed as.
+
+    `is_folder`: of a folder, or an archive. `unread`: paths of files there that could not be read or parsed.
+    """
+
+    name: str
+    path: PurePath
+    host: str
+    is_folder: bool
+    unread: frozenset[str] = frozenset()
+
+    def of_episode(self, episode_id: str) -> PurePath | None:
+        """The path of the chat with this id; None when its id does not come from the name of its file."""
+        if episode_id == self.name:
+            return self.path
+        inside = episode_id.removeprefix(f"{self.name}/")
+        return self.path / inside if self.is_folder and inside != episode_id else None
+
+    def digest(self, path: PurePath) -> str:
+        """A name for a path on this machine that does not tell it."""
+        return blake2b(f"{self.host}\n{path}".encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
 @dataclass(slots=True)

@@ -13,9 +13,10 @@ import pytest
 from api.runtime.runtime import now
 from orchestration import insertion
 from orchestration.dependencies import Deps
+from orchestration.ingestion.formats import parse_readable
 from orchestration.ingestion.formats.files import read_files
-from orchestration.ingestion.intake import Origin, parse_readable
 from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.storing import Origin
 from schemas.commands import Correct
 from schemas.memory import ConsciousnessNode, Level
 from schemas.responses import IngestReport

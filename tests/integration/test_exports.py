@@ -8,7 +8,7 @@ from typing import Any
 from api.runtime.runtime import now
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import FileSet, parse
-from orchestration.ingestion.formats.unpacking import make_file
+from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.pipeline import ingest
 from schemas.memory import Level
 from schemas.responses import IngestReport

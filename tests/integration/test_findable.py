@@ -11,7 +11,7 @@ import pytest
 from orchestration.dependencies import Conversations, Deps
 from orchestration.ingestion import hearing
 from orchestration.ingestion.formats import FileSet, parse
-from orchestration.ingestion.formats.unpacking import make_file
+from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.hearing import NewMessages
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job

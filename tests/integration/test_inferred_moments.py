@@ -10,7 +10,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.feedback.flow import tell
 from orchestration.features.feedback.kept import list_feedback, take_back
 from orchestration.features.identity.learning import learning_page
-from orchestration.features.identity.learning_values import LearningPage
+from orchestration.features.identity.values import LearningPage
 from orchestration.features.replay.flow import replay
 from orchestration.mind.stream_notes import store_notes
 from orchestration.transfer.exporter import export

@@ -22,7 +22,7 @@ from orchestration.dependencies import Deps, KeptLearned
 from orchestration.features.feedback.flow import tell
 from orchestration.features.feedback.kept import take_back
 from orchestration.features.withholding.quarantine import quarantine, release
-from orchestration.features.withholding.quarantine_values import QuarantineChange, QuarantineRequest
+from orchestration.features.withholding.values import QuarantineChange, QuarantineRequest
 from orchestration.insertion import apply
 from orchestration.kept_streams import Retrieved
 from orchestration.mind.state import change_state

@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.features.identity.learning import learning_page
-from orchestration.features.identity.learning_values import LearningPage
+from orchestration.features.identity.values import LearningPage
 from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND, Command
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored

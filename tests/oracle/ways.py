@@ -22,8 +22,7 @@ from api.request_parsing.pagination import (
 )
 from orchestration.features.identity.flow import read_identity
 from orchestration.features.identity.learning import learning_page
-from orchestration.features.identity.learning_values import LearningPage
-from orchestration.features.identity.values import IdentityEntity, WhoIs
+from orchestration.features.identity.values import IdentityEntity, LearningPage, WhoIs
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import rebuild_receipt

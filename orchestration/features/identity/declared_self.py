@@ -10,8 +10,16 @@ from typing import Final, NamedTuple
 from orchestration.appraisal.names import name_language
 from orchestration.appraisal.self_statements import read_relations, read_statements
 from orchestration.features.identity.changes import summarise
-from orchestration.features.identity.character_queries import read_self_entity, read_temperament, read_values
-from orchestration.features.identity.queries import MAX_RULES, OwnVoice, PersonRow, Stated, read_people
+from orchestration.features.identity.queries import (
+    MAX_RULES,
+    OwnVoice,
+    PersonRow,
+    Stated,
+    read_people,
+    read_self_entity,
+    read_temperament,
+    read_values,
+)
 from orchestration.features.identity.queries import read_statements as read_stated
 from orchestration.features.identity.values import Identity, IdentityPerson, SelfEntity, Temperament, Told, Value
 from orchestration.question.reading import ASKING, ROLES

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.features.feedback.kept import learn_all
-from orchestration.features.identity import learning_queries as learning
-from orchestration.features.identity.learning_queries import Closing, ClosingPosition, HeldBelief
-from orchestration.features.identity.learning_values import LearningMoments, LearningPage
+from orchestration.features.identity import queries as learning
+from orchestration.features.identity.queries import Closing, ClosingPosition, HeldBelief
+from orchestration.features.identity.values import LearningMoments, LearningPage
 from orchestration.mind.dissonance import (
     BeliefChange,
     count_recurring,

@@ -15,7 +15,8 @@ from schemas.base import (
 )
 from schemas.field_names import ALIASES, Names
 from schemas.mind.state import CitizenState
-from schemas.paging import Cursor
+from schemas.paging import Cursor, Paged
+from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import AskedMoment, KnownMoment
 
 
@@ -198,3 +199,21 @@ class IdentityDiff(Frozen):
     values_ended: tuple[Value, ...] = ()
     temperament: dict[str, float] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+class LearningPage(Paged):
+    """A page of the learning moments, as known at `known_at`."""
+
+    known_at: KnownMoment | None = None
+
+
+class LearningMoments(Frozen):
+    """The beliefs of a citizen that changed, oldest first.
+
+    `recurring` counts each correction pattern among them, `next` is the cursor of the next page.
+    """
+
+    citizen_id: CitizenId
+    dissonances: tuple[TemporalDissonance, ...] = ()
+    recurring: tuple[RecurringCorrection, ...] = ()
+    next: str | None = None

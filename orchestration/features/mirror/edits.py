@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import ValidationError
 
-from orchestration.features.mirror.escapes import guard
 from orchestration.features.mirror.text import (
     EDITABLE,
     LISTS,
@@ -25,6 +24,7 @@ from orchestration.features.mirror.text import (
     TIMES,
     Atom,
     Section,
+    guard,
     label_of,
     snippet,
 )

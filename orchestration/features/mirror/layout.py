@@ -18,9 +18,17 @@ from urllib.parse import quote
 
 import orjson
 
-from orchestration.features.mirror.block import render_block
 from orchestration.features.mirror.queries import KeyRow
-from orchestration.features.mirror.text import Atom, ShownLink, anchor, heading, label, render_atom, snippet
+from orchestration.features.mirror.text import (
+    Atom,
+    ShownLink,
+    anchor,
+    heading,
+    label,
+    render_atom,
+    render_block,
+    snippet,
+)
 from schemas.collectives import owner_of
 from schemas.memory import GraphKey, Level, collective_of, graph_fields, level_of
 from schemas.temporal import Instant, to_datetime

@@ -6,13 +6,12 @@ A person adds an atom as `## [new] Name`, and edits the values of the block or t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
+import yaml
 
-from orchestration.features.mirror.block import parse_block, render_block
-from orchestration.features.mirror.escapes import CONTROL, LINKS_MARK, RULE, guard, unguard
 from orchestration.features.mirror.queries import LABEL_READ
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.bitemporal import Record
@@ -269,3 +268,142 @@ def _number(name: str, value: Any) -> float:
         except ValueError:
             pass
     raise ValueError(f"has in {name} something that is no number")
+
+
+LINKS_MARK: Final = "<!-- links: shown here, not read back -->"
+"""The line between the text of a memory and the list of its links."""
+RULE: Final = "---"
+"""The line below each memory."""
+
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_GUARDED: Final = re.compile(
+    r"( {0,3})(\\*)(?=## \[|---[ \t]*\Z|`{3}|~{3}|<[!?]|</?(?:script|pre|style|textarea)\b)", re.IGNORECASE
+)
+"""Lines that mean something to the file, with the backslashes that guard them."""
+_ALWAYS: Final = re.compile(r" {0,3}(?:## \[|<[!?]|</?(?:script|pre|style|textarea)\b)", re.IGNORECASE)
+_REFERENCE: Final = re.compile(r"&((?:amp;)*)#([0-9]{1,5});")
+CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+_EDGES: Final = re.compile(r"\A\s|\s\Z")
+
+
+def guard(text: str) -> str:
+    """The text as it stands in a file; `unguard` gives it back exactly."""
+    text = _REFERENCE.sub(r"&amp;\1#\2;", text)
+    text = CONTROL.sub(_reference, text)
+    text = _EDGES.sub(_reference, text)
+    lines = text.split("\n")
+    open_fence = _open_fence(lines)
+    last = max((place for place, line in enumerate(lines) if line.strip()), default=0)
+    return "\n".join(
+        _guard_line(line, always=place == open_fence or (place == last and line.rstrip() == RULE))
+        for place, line in enumerate(lines)
+    )
+
+
+def _reference(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"
+
+
+def _guard_line(line: str, *, always: bool) -> str:
+    """One backslash more, for a line that needs it or that has some already."""
+    found = _GUARDED.match(line)
+    if found is None or not (always or found[2] or _ALWAYS.match(line)):
+        return line
+    return f"{found[1]}\\{line[found.end(1) :]}"
+
+
+def _open_fence(lines: Sequence[str]) -> int | None:
+    """The line of a code fence that is never closed: the rest of the file would become code."""
+    opened, mark = None, ""
+    for place, line in enumerate(lines):
+        found = _FENCE.match(line)
+        if found is None:
+            continue
+        if opened is None:
+            opened, mark = place, found[1]
+        elif found[1].startswith(mark) and line.strip() == found[1]:
+            opened = None
+    return opened
+
+
+def unguard(text: str) -> str:
+    """The text of which `guard` made this one."""
+    lines = []
+    for line in text.split("\n"):
+        found = _GUARDED.match(line)
+        if found is not None and found[2]:
+            line = f"{found[1]}{line[found.end(1) + 1 :]}"
+        lines.append(line)
+    return _REFERENCE.sub(_character, "\n".join(lines))
+
+
+def _character(found: re.Match[str]) -> str:
+    if found[1]:
+        return f"&{found[1].removeprefix('amp;')}#{found[2]};"
+    return chr(int(found[2]))
+
+
+_MOST_PLAIN: Final = 100
+_PLAIN_WORD: Final = re.compile(r"[^\W\d_][\w-]*(?: [\w-]+)*\Z")
+_YAML_WORDS: Final = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
+_UNPRINTED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def render_block(values: Mapping[str, Any]) -> str:
+    """Lines of YAML, one a value."""
+    return "".join(f"{name}: {_render(value)}\n" for name, value in values.items())
+
+
+def _render(value: Any) -> str:
+    if isinstance(value, str):
+        if len(value) <= _MOST_PLAIN and _PLAIN_WORD.match(value) and value.lower() not in _YAML_WORDS:
+            return value
+        text = orjson.dumps(value.encode("utf-8", "replace").decode()).decode()
+        return _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_render, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join([f"{_render(str(key))}: {_render(each)}" for key, each in value.items()]) + "}"
+    return orjson.dumps(value).decode()
+
+
+def parse_block(text: str) -> dict[str, Any]:
+    """The values of a block or of front matter, as strings, lists and maps. Raises ValueError.
+
+    It reads the events of the parser itself: a loader follows deep nesting until the process dies, and aliases
+    until its memory is full.
+    """
+    events = yaml.parse(text, Loader=yaml.CBaseLoader)
+    try:
+        values = _build((event for event in events if not isinstance(event, _FRAME)), _DEEPEST)
+    except StopIteration:
+        return {}
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise ValueError(f"is no YAML: {' '.join(str(error).split())[:200]}") from error
+    if not isinstance(values, dict):
+        raise ValueError("is no list of `name: value`")
+    return values
+
+
+_FRAME: Final = (yaml.StreamStartEvent, yaml.DocumentStartEvent)
+_CLOSING: Final = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+_DEEPEST: Final = 3
+
+
+def _build(events: Iterator[Any], depth: int) -> Any:
+    """The next value; None at the end of a list or map. Raises StopIteration where there is none."""
+    event = next(events)
+    if isinstance(event, yaml.ScalarEvent):
+        return event.value
+    if isinstance(event, _CLOSING):
+        return None
+    if isinstance(event, yaml.StreamEndEvent):
+        raise StopIteration
+    if not isinstance(event, yaml.CollectionStartEvent) or depth == 0:
+        raise ValueError("has an alias, or lists in lists: neither is read")
+    parts = list(iter(lambda: _build(events, depth - 1), None))
+    if isinstance(event, yaml.SequenceStartEvent):
+        return parts
+    if not all(isinstance(part, str) for part in parts[::2]):
+        raise ValueError("has a list where a name belongs")
+    return dict(zip(parts[::2], parts[1::2], strict=True))

@@ -16,11 +16,11 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from orchestration.dependencies import Deps
-from orchestration.features.withholding import quarantine_queries as store
-from orchestration.features.withholding.quarantine_queries import StoredQuarantine
+from orchestration.features.withholding import queries as store
 from orchestration.features.withholding.quarantine_rules import PREFIX, Moment, Suspect, is_tainted
 from orchestration.features.withholding.quarantine_search import Decision, Search
-from orchestration.features.withholding.quarantine_values import (
+from orchestration.features.withholding.queries import StoredQuarantine
+from orchestration.features.withholding.values import (
     MOST_THINGS,
     Quarantine,
     QuarantineChange,

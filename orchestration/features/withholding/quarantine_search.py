@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import batched
 from typing import Final, NamedTuple
 
-from orchestration.features.withholding import quarantine_queries as store
 from orchestration.features.withholding import quarantine_rules as rules
+from orchestration.features.withholding import queries as store
 from orchestration.features.withholding.quarantine_rules import OWN, Suspect, Verdict
-from orchestration.features.withholding.quarantine_values import ThingKind, Why
+from orchestration.features.withholding.values import ThingKind, Why
 from orchestration.identifiers import link_name
 from orchestration.writing.mentions import KINDS
 from schemas.temporal import BEGINNING_OF_TIME, Instant

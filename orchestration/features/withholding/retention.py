@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import NamedTuple
 
 from orchestration.dependencies import Deps, Rest, no_rest
-from orchestration.features.withholding import retention_queries as store
+from orchestration.features.withholding import queries as store
 from orchestration.features.withholding import retention_rules as rules
 from orchestration.features.withholding.retention_rules import NewestCut, Place, Row
-from orchestration.features.withholding.retention_values import (
+from orchestration.features.withholding.values import (
     MOST_SHOWN,
     PoliciesAnswer,
     Policy,

@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.features.withholding import quarantine_queries as graph_around
-from orchestration.features.withholding import retention_queries as store
+from orchestration.features.withholding import queries as graph_around
+from orchestration.features.withholding import queries as store
 from orchestration.features.withholding import retention_rules as rules
 from orchestration.features.withholding.quarantine_search import read_links, read_memories
 from orchestration.features.withholding.retention import may_act_on, read_policies, row_of, survey
 from orchestration.features.withholding.retention_rules import Place, Row
-from orchestration.features.withholding.retention_values import Policy
+from orchestration.features.withholding.values import Policy
 from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.commands import Command, Retract, Unrelate
 from schemas.memory import graph_fields

@@ -11,7 +11,7 @@ from heapq import heappush, heappushpop
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.names import Kind
-from orchestration.features.withholding.retention_values import ASKS_FROM, PolicyRule
+from orchestration.features.withholding.values import ASKS_FROM, PolicyRule
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant
 

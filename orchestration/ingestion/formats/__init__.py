@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 
+from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
     chatgpt,
     claude,
     commands,
-    documents,
     graphiti,
     html_page,
     locomo,
@@ -22,38 +22,54 @@ from orchestration.ingestion.formats import (
     mcp_memory,
     mem0,
     messages,
+    notebook,
     pdf,
     tables,
     telegram,
     whatsapp,
 )
-from orchestration.ingestion.formats.guessing import guess
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles, Parser, join
-from orchestration.ingestion.formats.reader import invalid_field, is_citizen_id
+from orchestration.ingestion.formats.reader import Format, Names, invalid_field, is_citizen_id, names_in
 from schemas.errors import InvalidRequest
 
-__all__ = ["FORMATS", "File", "FileSet", "Ingestible", "ParsedFiles", "Parser", "parse"]
+__all__ = [
+    "FORMATS",
+    "FORMS",
+    "File",
+    "FileSet",
+    "Ingestible",
+    "Intake",
+    "ParsedFiles",
+    "Parser",
+    "guess",
+    "parse",
+]
 
-FORMATS: Final[Mapping[str, Parser]] = {
-    "messages": messages.parse,
-    "chatgpt": chatgpt.parse,
-    "claude": claude.parse,
-    "whatsapp": whatsapp.parse,
-    "telegram": telegram.parse,
-    "email": mail.parse,
-    "csv": tables.parse,
-    "markdown": markdown.parse,
-    "text": documents.parse_texts,
-    "html": html_page.parse,
-    "pdf": pdf.parse,
-    "commands": commands.parse,
-    "locomo": locomo.parse,
-    "graphiti": graphiti.parse,
-    "mem0": mem0.parse,
-    "mcp-memory": mcp_memory.parse,
-}
+_TABLE: Final[Sequence[tuple[Format, Parser]]] = (
+    (messages.FORM, messages.parse),
+    (chatgpt.FORM, chatgpt.parse),
+    (claude.FORM, claude.parse),
+    (whatsapp.FORM, whatsapp.parse),
+    (telegram.FORM, telegram.parse),
+    (mail.FORM, mail.parse),
+    (tables.FORM, tables.parse),
+    (markdown.FORM, markdown.parse),
+    (notebook.TEXT, notebook.parse_texts),
+    (html_page.FORM, html_page.parse),
+    (pdf.FORM, pdf.parse),
+    (commands.FORM, commands.parse),
+    (locomo.FORM, locomo.parse),
+    (graphiti.FORM, graphiti.parse),
+    (mem0.FORM, mem0.parse),
+    (mcp_memory.FORM, mcp_memory.parse),
+)
+FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
+FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}
 """The parsers by name."""
+_BY_CONTENT: Final = sorted((form for form, _ in _TABLE if form.holds or form.looks), key=lambda form: form.rank)
+MOST_TOLD: Final = 100
+"""Faults that the sentence of a refusal names."""
 _DAMAGE: Final = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
@@ -78,7 +94,12 @@ def parse(form: str | None, files: FileSet) -> ParsedFiles:
         )
     parsed = _parse_guessed(files) if form is None else _parse_as(form, files)
     for item in parsed.items:
-        _check_commands(item)
+        try:
+            for _ in item.commands():
+                pass
+        except ValidationError as error:
+            field, message = invalid_field(error)
+            raise InvalidRequest(f"{item.id}: {field}: {message}", remedy="Nothing was stored.") from error
     return parsed
 
 
@@ -115,6 +136,22 @@ def _parse_guessed(files: FileSet) -> ParsedFiles:
     return replace(joined, items=tuple(_with_one_notebook(joined.items)))
 
 
+def guess(file: File) -> str | None:
+    """Return the name of the format of a file: by what it holds, and only where that says nothing by its name.
+
+    None when nothing tells it.
+    """
+    names = names_in(file.text) if file.text.lstrip()[:1] in ("[", "{") else Names()
+    for form in _BY_CONTENT:
+        if (form.holds is not None and form.holds(names)) or (form.looks is not None and form.looks(file)):
+            return form.name
+    if not file.text.strip():
+        return None
+    ending = "".join(file.name.lower().rpartition(".")[1:])
+    named = [form.name for form in FORMS.values() if form not in _BY_CONTENT and ending in form.endings]
+    return named[-1] if named else None  # a .txt is a text rather than a table
+
+
 def _with_one_notebook(items: Sequence[Ingestible]) -> Iterator[Ingestible]:
     """Yield the items, the documents of all formats as one notebook: a folder is one, whatever lies in it."""
     notebooks = [item for item in items if isinstance(item, Notebook)]
@@ -124,10 +161,66 @@ def _with_one_notebook(items: Sequence[Ingestible]) -> Iterator[Ingestible]:
     yield from (item for item in items if not isinstance(item, Notebook))
 
 
-def _check_commands(item: Ingestible) -> None:
+class Intake(NamedTuple):
+    """Parsed files, and the names of the files that could not be parsed at all."""
+
+    parsed: ParsedFiles
+    unread: frozenset[str] = frozenset()
+
+
+def parse_readable(form: str | None, files: FileSet) -> Intake:
+    """Parse the files that can be parsed; `faults` of the parsed files has the others, one line each.
+
+    Raises InvalidRequest as `parse` does when there is no file that can be parsed.
+    """
+    if files.unread and not files.files:
+        raise InvalidRequest("; ".join(files.unread.values()), remedy="Nothing was stored.")
     try:
-        for _ in item.commands():
-            pass
-    except ValidationError as error:
-        field, message = invalid_field(error)
-        raise InvalidRequest(f"{item.id}: {field}: {message}", remedy="Nothing was stored.") from error
+        intake = Intake(parse(form, files))
+    except InvalidRequest:
+        if len(files.files) < 2:
+            raise
+        intake = _parse_apart(form, files)
+    else:
+        if intake.parsed.faults and len(files.files) > 1:
+            intake = _parse_apart(form, files)
+    parsed = replace(intake.parsed, faults=(*files.unread.values(), *intake.parsed.faults))
+    if files.unread and len(files.files) == 1:
+        parsed = _as_one_of_several(parsed, files.name, files.files[0].name)
+    return Intake(parsed, intake.unread | files.unread.keys())
+
+
+def _parse_apart(form: str | None, files: FileSet) -> Intake:
+    """Try each file alone, and parse those together that can be parsed: notes link to each other."""
+    faults: dict[str, InvalidRequest] = {}
+    for file in files.files:
+        try:
+            parse(form, replace(files, files=(file,)))
+        except InvalidRequest as error:
+            faults[file.name] = error
+    good = tuple(file for file in files.files if file.name not in faults)
+    if not good:
+        raise next(iter(faults.values()))
+    parsed = parse(form, replace(files, files=good))
+    if faults and len(good) == 1:
+        parsed = _as_one_of_several(parsed, files.name, good[0].name)
+    unread = tuple(error.detail for error in faults.values())
+    return Intake(replace(parsed, faults=(*unread, *parsed.faults)), frozenset(faults))
+
+
+def _as_one_of_several(parsed: ParsedFiles, folder: str, file: str) -> ParsedFiles:
+    """A chat of a folder has the name of its file in its id, also when it is the only one that could be read."""
+    items = (
+        replace(item, id=f"{folder}/{file}") if isinstance(item, Episode) and item.id == folder else item
+        for item in parsed.items
+    )
+    return replace(parsed, items=tuple(items))
+
+
+def parse_strictly(form: str | None, files: FileSet) -> Intake:
+    """Parse all files. Raises InvalidRequest with every fault when one of them cannot be parsed."""
+    intake = parse_readable(form, files)
+    faults = intake.parsed.faults
+    if faults:
+        raise InvalidRequest("; ".join(faults[:MOST_TOLD]), remedy="Nothing was stored.", faults=faults)
+    return intake

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from orchestration.ingestion.formats.conversations import (
@@ -18,12 +17,15 @@ from orchestration.ingestion.formats.conversations import (
     Said,
     parse_chats,
     read_conversations,
+    titled,
 )
 from orchestration.ingestion.formats.parsed import FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 
 FORM: Final = Format(
-    "chatgpt", 'a list of {"title", "create_time", "mapping": {id: {message, parent}}, "current_node"}'
+    "chatgpt",
+    'a list of {"title", "create_time", "mapping": {id: {message, parent}}, "current_node"}',
+    holds=lambda names: names.near("mapping") and names.has("message", "parent"),
 )
 _CITATION: Final = re.compile("\ue200[^\ue201]*\ue201|【[^】]*†[^】]*】")
 """Marks of sources, which ChatGPT shows as links."""
@@ -43,22 +45,22 @@ def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
     if not isinstance(entry, dict) or not isinstance(entry.get("mapping"), dict):
         reader.fail(place, "has no mapping of messages")
     title = entry.get("title") or ""
-    place = f"{place} ({str(title)[:60]})" if title else place
+    place = titled(place, title)
     own_id = entry.get("conversation_id") or entry.get("id")
     if not isinstance(own_id, str):
         reader.fail(place, "has no id")
     mapping: Mapping[str, Any] = entry["mapping"]
     path = kept_path(mapping, entry.get("current_node"))
-    on_path = set(path)
-    others = sum(_is_spoken(node) for key, node in mapping.items() if key not in on_path)
-    if others:
-        reader.left_out["messages of other branches"] += others
+    for key in mapping.keys() - set(path):
+        message = mapping[key].get("message") if isinstance(mapping[key], dict) else None
+        if isinstance(message, dict) and _reason_to_leave_out(message) is None:
+            reader.left_out["messages of other branches"] += 1
     said: list[Said] = []
     for key in path:
         with reader.item():
             said += _message(reader, key, mapping[key], place)
-    if said and said[0].time is None and entry.get("create_time") is not None:
-        said[0] = said[0]._replace(time=reader.moment(entry["create_time"], f"{place}, create_time"))
+    if said and said[0].time is None:
+        said[0] = said[0]._replace(time=reader.moment_of(entry, "create_time", place))
     return Chat(reader.name(own_id, f"{place}, id"), reader.text(title, f"{place}, title"), said)
 
 
@@ -75,15 +77,17 @@ def kept_path(mapping: Mapping[str, Any], current: Any) -> tuple[str, ...]:
 
 def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
     """The node without children whose message is the newest; of equal ones the last."""
-    parents = {str(node.get("parent")) for node in mapping.values() if isinstance(node, dict)}
+    parents: set[str] = set()
+    created: dict[str, float] = {}
+    for key, node in mapping.items():
+        message = None
+        if isinstance(node, dict):
+            parents.add(str(node.get("parent")))
+            message = node.get("message")
+        time = message.get("create_time") if isinstance(message, dict) else None
+        created[key] = time if isinstance(time, int | float) else 0.0
     leaves = [key for key in mapping if key not in parents]
-    return max(reversed(leaves), key=lambda key: _created(mapping[key]), default=None)
-
-
-def _created(node: Any) -> float:
-    message = node.get("message") if isinstance(node, dict) else None
-    time = message.get("create_time") if isinstance(message, dict) else None
-    return time if isinstance(time, int | float) else 0.0
+    return max(reversed(leaves), key=lambda key: created[key], default=None)
 
 
 def _message(reader: Reader, key: str, node: Any, place: str) -> Iterator[Said]:
@@ -106,14 +110,9 @@ def _message(reader: Reader, key: str, node: Any, place: str) -> Iterator[Said]:
         id=str(message.get("id") or key),
         speaker=USER if message["author"]["role"] == "user" else ASSISTANT,
         text=text,
-        time=_time(reader, message, place),
+        time=reader.moment_of(message, "create_time", place),
         extra=_extra(reader, message, place),
     )
-
-
-def _time(reader: Reader, message: Mapping[str, Any], place: str) -> datetime | None:
-    time = message.get("create_time")
-    return None if time is None else reader.moment(time, f"{place}, create_time")
 
 
 def _reason_to_leave_out(message: Mapping[str, Any]) -> str | None:
@@ -133,11 +132,6 @@ def _reason_to_leave_out(message: Mapping[str, Any]) -> str | None:
     if kind in _THOUGHTS:
         return "thoughts of the model"
     return "messages to tools" if message.get("recipient") not in (None, "all") else None
-
-
-def _is_spoken(node: Any) -> bool:
-    message = node.get("message") if isinstance(node, dict) else None
-    return isinstance(message, dict) and _reason_to_leave_out(message) is None
 
 
 def _text(reader: Reader, content: Mapping[str, Any], place: str) -> str:
@@ -163,5 +157,4 @@ def _extra(reader: Reader, message: Mapping[str, Any], place: str) -> dict[str, 
     attached = metadata.get("attachments")
     files = attached if isinstance(attached, list) else []
     names = [file["name"] for file in files if isinstance(file, dict) and "name" in file]
-    known = {"model": metadata.get("model_slug"), "attachments": names}
-    return reader.extra({name: value for name, value in known.items() if value}, place)
+    return reader.facts(place, model=metadata.get("model_slug"), attachments=names)

@@ -16,6 +16,8 @@ from orchestration.ingestion.formats.conversations import (
     Said,
     parse_chats,
     read_conversations,
+    read_messages,
+    titled,
 )
 from orchestration.ingestion.formats.parsed import FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
@@ -23,6 +25,7 @@ from orchestration.ingestion.formats.reader import Format, Reader
 FORM: Final = Format(
     "claude",
     'a list of {"uuid", "name", "chat_messages": [{"uuid", "sender", "text" or "content", "created_at"}]}',
+    holds=lambda names: names.near("chat_messages"),
 )
 _SPEAKERS: Final = {"human": USER, "user": USER, "assistant": ASSISTANT}
 _UNSAID: Final = {
@@ -44,15 +47,12 @@ def _conversation(reader: Reader, entry: Any, place: str) -> Chat:
     if not isinstance(entry, dict) or not isinstance(entry.get("chat_messages"), list):
         reader.fail(place, "has no chat_messages")
     title = entry.get("name") or ""
-    place = f"{place} ({str(title)[:60]})" if title else place
+    place = titled(place, title)
     kept = _newest_path([one for one in entry["chat_messages"] if isinstance(one, dict)])
     left_out = len(entry["chat_messages"]) - len(kept)
     if left_out:
         reader.left_out["messages of other branches"] += left_out
-    said: list[Said] = []
-    for number, message in enumerate(kept, start=1):
-        with reader.item():
-            said += _message(reader, message, f"{place}, message {number}")
+    said = read_messages(reader, kept, place, _message)
     return Chat(reader.name(entry.get("uuid"), f"{place}, uuid"), reader.text(title, f"{place}, name"), said)
 
 
@@ -79,13 +79,18 @@ def _message(reader: Reader, message: Mapping[str, Any], place: str) -> Iterator
     if not text:
         reader.left_out["messages without text"] += 1
         return
-    time = message.get("created_at")
+    lists = (message.get("attachments"), message.get("files"))
+    attached = chain.from_iterable(one for one in lists if isinstance(one, list))
+    files = [file for file in attached if isinstance(file, dict)]
+    names = list(dict.fromkeys(file["file_name"] for file in files if file.get("file_name")))
+    if any(file.get("extracted_content") for file in files):
+        reader.left_out["texts of attached files"] += 1
     yield Said(
         id=reader.name(message.get("uuid"), f"{place}, uuid"),
         speaker=speaker,
         text=text,
-        time=None if time is None else reader.moment(time, f"{place}, created_at"),
-        extra=_extra(reader, message, place),
+        time=reader.moment_of(message, "created_at", place),
+        extra=reader.facts(place, attachments=names),
     )
 
 
@@ -100,14 +105,3 @@ def _text(reader: Reader, message: Mapping[str, Any], place: str) -> str:
             reader.left_out[_UNSAID[str(part["type"])]] += 1
     text = "\n\n".join(filter(None, texts)) or ("" if content else message.get("text") or "")
     return reader.text(text, f"{place}, text").strip()
-
-
-def _extra(reader: Reader, message: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return the names of attached files."""
-    lists = (message.get("attachments"), message.get("files"))
-    attached = chain.from_iterable(one for one in lists if isinstance(one, list))
-    files = [file for file in attached if isinstance(file, dict)]
-    names = list(dict.fromkeys(file["file_name"] for file in files if file.get("file_name")))
-    if any(file.get("extracted_content") for file in files):
-        reader.left_out["texts of attached files"] += 1
-    return reader.extra({"attachments": names} if names else {}, place)

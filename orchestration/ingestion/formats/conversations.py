@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
-from orchestration.ingestion.formats.cut_json import read_document
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.reader import Format, Reader, fault, read_document, read_readable
 from orchestration.ingestion.written_times import type_name
 from schemas.errors import InvalidRequest
 
@@ -44,30 +44,29 @@ def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Ite
     nothing can be read at all, and without a citizen.
     """
     chats: dict[str, Chat] = {}
-    readers: list[Reader] = []
-    for file in files.files:
-        reader = Reader(form, file.name, zone=files.zone)
-        readers.append(reader)
-        if files.citizen_id is None:
-            reader.fail("", "has no owner: name a citizen")
+
+    def collect(reader: Reader, file: File) -> None:
         if file.encoding is not None:
             reader.counts[f"read as {file.encoding}, because it is not UTF-8"] += 1
-        with reader.item():
-            reader.check_text(file)
-            for chat in read(reader, file):
-                if chat.said:
-                    known = chats.get(chat.id)
-                    chats[chat.id] = (
-                        _without_repeats(reader, chat) if known is None else _joined(reader, known, chat)
-                    )
-                else:
-                    reader.left_out["conversations without a message of their own"] += 1
-    faults = tuple(fault for reader in readers for fault in reader.faults)
+        reader.check_text(file)
+        for chat in read(reader, file):
+            if not chat.said:
+                reader.left_out["conversations without a message of their own"] += 1
+            elif chat.id in chats:
+                more = chats[chat.id]._replace(said=[*chats[chat.id].said, *chat.said])
+                chats[chat.id] = _in_order(_without_repeats(reader, more))
+            else:
+                chats[chat.id] = _without_repeats(reader, chat)
+
+    found = read_readable(files, form, collect)
     if not chats or files.citizen_id is None:
-        _fail(readers[-1], faults)
+        if not found.faults:
+            raise fault(form, files.files[-1].name, "", "holds no message with a text")
+        more = f" (and {len(found.faults) - 1:,} more)" if len(found.faults) > 1 else ""
+        detail = f"{found.faults[0]}{more}; {form.name} expects {form.shape}"
+        raise InvalidRequest(detail, remedy="Nothing was stored.")
     episodes = [_episode(f"{form.name}:{chat.id}", chat, files.citizen_id) for chat in chats.values()]
-    notes = tuple(note for reader in readers for note in reader.notes())
-    return ParsedFiles(tuple(episodes), notes, faults)
+    return replace(found, items=tuple(episodes))
 
 
 def _without_repeats(reader: Reader, chat: Chat) -> Chat:
@@ -77,23 +76,12 @@ def _without_repeats(reader: Reader, chat: Chat) -> Chat:
     return chat._replace(said=list(reversed(said.values()))) if len(said) < len(chat.said) else chat
 
 
-def _joined(reader: Reader, known: Chat, more: Chat) -> Chat:
-    """Return a conversation of which several parts stand here, in the order of its times if all have one."""
-    chat = _without_repeats(reader, known._replace(said=[*known.said, *more.said]))
-    times = [one.time for one in chat.said if one.time is not None]
+def _in_order(chat: Chat) -> Chat:
+    """Return a conversation of several parts in the order of its times, if all its messages have one."""
+    times = {one.id: one.time for one in chat.said if one.time is not None}
     if len(times) < len(chat.said):
         return chat
-    in_time = sorted(zip(times, chat.said, strict=True), key=lambda pair: pair[0])
-    return chat._replace(said=[one for _, one in in_time])
-
-
-def _fail(reader: Reader, faults: Sequence[str]) -> NoReturn:
-    """Raises InvalidRequest for files of which nothing was read, with the first fault."""
-    if not faults:
-        reader.fail("", "holds no message with a text")
-    more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
-    detail = f"{faults[0]}{more}; {reader.form.name} expects {reader.form.shape}"
-    raise InvalidRequest(detail, remedy="Nothing was stored.")
+    return chat._replace(said=sorted(chat.said, key=lambda one: times[one.id]))
 
 
 def _episode(name: str, chat: Chat, citizen_id: str) -> Episode:
@@ -105,10 +93,7 @@ def _episode(name: str, chat: Chat, citizen_id: str) -> Episode:
         )
         for one in chat.said
     )
-    turns = tuple(
-        Turn(f"D1:{number}", message.turn.speaker, message.turn.text, message.turn.time, message.turn.extra)
-        for number, message in enumerate(messages, start=1)
-    )
+    turns = tuple(replace(message.turn, key=f"D1:{number}") for number, message in enumerate(messages, start=1))
     title = " ".join(chat.title.split())[:MAX_TITLE] or FIRST_TITLE
     session = Session("session_1", title, turns[0].time, turns)
     return Episode(name, citizen_id, (session,), messages=messages, title=title)
@@ -128,3 +113,19 @@ def read_conversations(
     for number, conversation in enumerate(conversations, start=1):
         with reader.item():
             yield read_one(reader, conversation, f"conversation {number}")
+
+
+def titled(place: str, title: Any) -> str:
+    """The place of a conversation, with its title."""
+    return f"{place} ({str(title)[:60]})" if title else place
+
+
+def read_messages[M](
+    reader: Reader, messages: Iterable[M], place: str, read_one: Callable[[Reader, M, str], Iterable[Said]]
+) -> list[Said]:
+    """The messages of a conversation that can be read; `read_one` gives none for what nobody said."""
+    said: list[Said] = []
+    for number, message in enumerate(messages, start=1):
+        with reader.item():
+            said += read_one(reader, message, f"{place}, message {number}")
+    return said

@@ -1,34 +1,95 @@
-"""Reads files from disk for the parsers."""
+"""Reads files for the parsers: from disk, and from zip archives as programs export them."""
 
 from __future__ import annotations
 
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, tzinfo
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
-from orchestration.ingestion.formats.documents import ENDINGS as DOCUMENTS
+from orchestration.ingestion.formats import FORMS
+from orchestration.ingestion.formats.decoding import decode
 from orchestration.ingestion.formats.parsed import File, FileSet
-from orchestration.ingestion.formats.unpacking import (
-    ENDINGS,
-    is_archive,
-    is_conversation,
-    make_file,
-    unpack,
-    wanted,
-)
 from schemas.errors import InvalidRequest
 
-_ENDINGS = {
-    "markdown": (".md", ".markdown"),
-    "whatsapp": (".txt",),
-    "text": (".txt", ".text"),
-    "html": (".html", ".htm"),
-    "pdf": (".pdf",),
-    "csv": (".csv", ".tsv", ".txt"),
-    "email": (".eml", ".mbox"),
-    **dict.fromkeys(
-        ("messages", "locomo", "commands", "graphiti", "mem0", "mcp-memory"), (".json", ".jsonl", ".ndjson")
-    ),
-}
+ENDINGS: Final = frozenset(chain.from_iterable(form.endings for form in FORMS.values()))
+"""The endings of files that some format reads."""
+_DOCUMENTS: Final = frozenset(chain.from_iterable(form.endings for form in FORMS.values() if form.documents))
+MOST_ENTRIES: Final = 20_000
+_ENTRY: Final = b"PK\x01\x02"
+"""What each entry of the list at the end of an archive begins with."""
+MAX_UNPACKED: Final = 2 << 30
+"""The most bytes that the files of an archive may have together."""
+_BEGINNING: Final = b"PK\x03\x04"
+_HIDDEN: Final = re.compile(r"(?:^|/)(?:\.|__MACOSX)")
+_EXPORT: Final = re.compile(
+    r"(?P<folder>(?:.*/)?)(?:conversations(?:-\d+)?\.json|result\.json|_chat(?: \(\d+\))?\.txt)\Z"
+)
+"""A file of an export that holds its conversations; others in its folder say the same again, or nothing."""
+
+
+def is_archive(raw: bytes) -> bool:
+    return raw.startswith(_BEGINNING)
+
+
+def make_file(name: str, raw: bytes, modified: datetime | None = None) -> File:
+    """Return the file with its text, which is empty for one that is no text."""
+    text, encoding = decode(raw)
+    return File(name, text or "", modified, raw, encoding)
+
+
+def wanted(names: Sequence[str], endings: Collection[str] = ENDINGS) -> list[str]:
+    """Return the names of the files to read, in order. Hidden files, and those that macOS adds, are left out.
+
+    When files of any format are wanted, those beside the conversations of an export are left out too.
+    """
+    shown = [name for name in names if not _HIDDEN.search(name)]
+    found = list(map(_EXPORT.match, shown)) if set(endings) >= ENDINGS else []
+    exports = {match[0]: match["folder"] for match in found if match}
+    around = tuple(exports.values())
+    beside = (name for name in shown if name.lower().endswith(tuple(endings)) and not name.startswith(around))
+    return sorted({*exports, *beside})
+
+
+def unpack(
+    name: str, raw: bytes, endings: Collection[str] = ENDINGS, *, most: int = MAX_UNPACKED
+) -> tuple[File, ...]:
+    """Return the files of an archive that a format can read; together they may have `most` bytes.
+
+    Raises InvalidRequest for an archive that is damaged or cut, is locked by a password, or is too large.
+    """
+    if (entries := raw.count(_ENTRY)) > MOST_ENTRIES:
+        raise _fault(name, f"has {entries:,} entries; at most {MOST_ENTRIES:,} are read")
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            known = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+            chosen = [known[inside] for inside in wanted(list(known), endings)]
+            if sum(info.file_size for info in chosen) > most:
+                raise _fault(name, f"unpacked it has more than {most >> 20:,} MiB")
+            return tuple(_unpacked(archive, info) for info in chosen)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise _fault(name, f"is a damaged or cut archive ({error})") from error
+    except RuntimeError as error:
+        raise _fault(name, "is locked by a password") from error
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> File:
+    with archive.open(info) as file:
+        raw = file.read(info.file_size + 1)  # the size that is announced, so that a small file cannot become huge
+    try:
+        modified = datetime(*info.date_time, tzinfo=UTC)
+    except ValueError:  # archives may hold a day that does not exist
+        modified = None
+    return make_file(info.filename, raw, modified)
+
+
+def _fault(name: str, problem: str) -> InvalidRequest:
+    return InvalidRequest(f"{name}: {problem}", remedy="Nothing was stored; unpack it, or export it again.")
 
 
 def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinfo | None = None) -> FileSet:
@@ -37,7 +98,8 @@ def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinf
     Times of change are in whole seconds. A file of a folder that cannot be read is in `unread`. Raises
     InvalidRequest for a path that cannot be read and for a damaged archive.
     """
-    endings = _ENDINGS.get(form or "", ENDINGS)
+    known = FORMS.get(form or "")
+    endings = (known and known.endings) or ENDINGS
     try:
         if path.is_dir():
             files, unread = _read_folder(path, endings)
@@ -47,14 +109,14 @@ def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinf
         raise InvalidRequest(f"{path} cannot be read ({error.strerror})", remedy="Check the path.") from error
 
 
-def _read_folder(path: Path, endings: tuple[str, ...]) -> tuple[tuple[File, ...], dict[str, str]]:
+def _read_folder(path: Path, endings: Collection[str]) -> tuple[tuple[File, ...], dict[str, str]]:
     """The files of a folder, and why others cannot be read."""
     files: list[File] = []
     unread: dict[str, str] = {}
     names = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
     for name in wanted(list(names), (*endings, ".zip")):
         try:
-            raw, modified = _read(names[name])
+            raw, modified = _read_bytes(names[name])
             inside = unpack(name, raw, endings) if is_archive(raw) else ()
             files += [make_file(f"{name}/{file.name}", file.raw, file.modified) for file in inside]
             files += [] if is_archive(raw) else [make_file(name, raw, modified)]
@@ -76,13 +138,13 @@ def size_of(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _read_path(path: Path, form: str | None, endings: tuple[str, ...]) -> tuple[File, ...]:
-    raw, modified = _read(path)
+def _read_path(path: Path, form: str | None, endings: Collection[str]) -> tuple[File, ...]:
+    raw, modified = _read_bytes(path)
     if is_archive(raw):
         return unpack(str(path), raw, endings)
-    is_document = form == "markdown" or (path.suffix.lower() in DOCUMENTS and not is_conversation(path.name))
+    is_document = form == "markdown" or (path.suffix.lower() in _DOCUMENTS and not _EXPORT.match(path.name))
     return (make_file(path.name if is_document else str(path), raw, modified),)
 
 
-def _read(path: Path) -> tuple[bytes, datetime]:
+def _read_bytes(path: Path) -> tuple[bytes, datetime]:
     return path.read_bytes(), datetime.fromtimestamp(int(path.stat().st_mtime), UTC)

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from orchestration.ingestion.formats.foreign import (
+from orchestration.ingestion.formats.commands import (
     CommandFields,
     elements,
-    moment_of,
     parse_foreign,
     relate,
     relation_type,
-    require_citizen,
-    short_name,
 )
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, document
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, document, short_name
 from orchestration.ingestion.written_times import type_name
+from schemas.base import without_nulls
 
 FORM: Final = Format(
     "graphiti",
     '{"nodes": [{"uuid", "name", "summary"}], "edges": [{"uuid", "name", "fact", "source_node_uuid", '
     '"target_node_uuid", "valid_at", "invalid_at", "created_at", "expired_at"}], '
     '"episodes": [{"uuid", "content"}]}',
+    JSON,
+    holds=lambda names: names.near("nodes") and names.near("edges"),
+    rank=2,
 )
-_NODE: Final = frozenset(("uuid", "name", "summary", "labels"))
-_EDGE: Final = frozenset(
-    ("uuid", "name", "fact", "source_node_uuid", "target_node_uuid", "valid_at", "invalid_at", "episodes")
-)
-_EPISODE: Final = frozenset(("uuid", "name", "content", "valid_at"))
 _VECTORS: Final = frozenset(("name_embedding", "fact_embedding"))
+_NODE: Final = _VECTORS | {"uuid", "name", "summary", "labels"}
+_EDGE: Final = _VECTORS | {
+    "uuid", "name", "fact", "source_node_uuid", "target_node_uuid", "valid_at", "invalid_at", "episodes"
+}  # fmt: skip
+_EPISODE: Final = _VECTORS | {"uuid", "name", "content", "valid_at"}
 
 
 def parse(files: FileSet) -> ParsedFiles:
@@ -45,20 +46,22 @@ def parse(files: FileSet) -> ParsedFiles:
 
 
 def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFields]:
-    owner = require_citizen(reader, citizen_id)
+    owner = reader.owner(citizen_id)
     whole = document(FORM, file)
     if not isinstance(whole, dict):
         reader.fail("", f"is {type_name(whole)}, not an object")
-    memories = [CommandFields(at, _node(reader, entry, at)) for at, entry in _objects(reader, whole, "nodes")]
-    episodes = _objects(reader, whole, "episodes")
-    memories += [CommandFields(at, _episode(reader, entry, at)) for at, entry in episodes]
-    ids = {memory.fields["id"] for memory in memories}
-    edges = [_edge(reader, entry, place, ids) for place, entry in _objects(reader, whole, "edges")]
-    facts = [edge.fact for edge in edges]
-    changes = [change for edge in edges for change in edge.changes]
-    return [
-        CommandFields(place, {**fields, "citizen_id": owner}) for place, fields in (*memories, *facts, *changes)
-    ]
+    commands: list[CommandFields] = []
+    for name, read in (("nodes", _node), ("episodes", _episode)):
+        for place, entry in _objects(reader, whole, name):
+            commands.append(CommandFields(place, read(reader, entry, place)))
+    ids = {fields["id"] for _, fields in commands}
+    changes: list[CommandFields] = []
+    for place, entry in _objects(reader, whole, "edges"):
+        fact, *rest = _edge(reader, entry, place, ids)
+        commands.append(CommandFields(place, fact))
+        for fields in rest:
+            changes.append(CommandFields(place, fields))
+    return [CommandFields(place, {**fields, "citizen_id": owner}) for place, fields in (*commands, *changes)]
 
 
 def _objects(reader: Reader, whole: Mapping[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
@@ -77,7 +80,7 @@ def _node(reader: Reader, entry: Mapping[str, Any], place: str) -> dict[str, Any
         "node_type": next((label for label in labels if label != "Entity"), "Entity"),
         "name": reader.name(entry.get("name"), f"{place}, name"),
         "description": reader.text(entry.get("summary") or "", f"{place}, summary"),
-        "extra": _extra(reader, entry, _NODE, place),
+        "extra": reader.extra(without_nulls(entry), place, _NODE),
     }
 
 
@@ -89,30 +92,25 @@ def _episode(reader: Reader, entry: Mapping[str, Any], place: str) -> dict[str, 
         "node_type": "Episode",
         "name": short_name(reader.text(entry.get("name") or text, f"{place}, name")),
         "description": text,
-        "valid_at": moment_of(reader, entry, "valid_at", place),
-        "extra": _extra(reader, entry, _EPISODE, place),
+        "valid_at": reader.moment_of(entry, "valid_at", place),
+        "extra": reader.extra(without_nulls(entry), place, _EPISODE),
     }
 
 
-class _Edge(NamedTuple):
-    """A fact as a memory; its links, then the commands that retract it when it has expired."""
+def _edge(reader: Reader, entry: Mapping[str, Any], place: str, known: set[str]) -> list[dict[str, Any]]:
+    """Return a fact as a memory; its links; when it has expired, the commands that retract it.
 
-    fact: CommandFields
-    changes: list[CommandFields]
-
-
-def _edge(reader: Reader, entry: Mapping[str, Any], place: str, known: set[str]) -> _Edge:
-    """Read one edge. `known` are the ids of the nodes and episodes of the file."""
+    `known`: the ids of the nodes and episodes of the file.
+    """
     own = reader.name(entry.get("uuid"), f"{place}, uuid")
-    source, target = (
-        reader.name(entry.get(f"{end}_node_uuid"), f"{place}, {end}_node_uuid") for end in ("source", "target")
-    )
+    source = reader.name(entry.get("source_node_uuid"), f"{place}, source_node_uuid")
+    target = reader.name(entry.get("target_node_uuid"), f"{place}, target_node_uuid")
     for end in (source, target):
         if end not in known:
             reader.fail(place, f"its end {end} is no node of the file")
     name = reader.name(entry.get("name") or "RELATES_TO", f"{place}, name")
     text = reader.text(entry.get("fact") or name, f"{place}, fact")
-    period = {field: moment_of(reader, entry, field, place) for field in ("valid_at", "invalid_at")}
+    period = {field: reader.moment_of(entry, field, place) for field in ("valid_at", "invalid_at")}
     content = {"node_type": "Fact", "name": short_name(text), "description": text}
     episodes = dict.fromkeys(reader.name(value, at) for at, value in elements(reader, entry, "episodes", place))
     link_id = f"{own}:link"
@@ -121,11 +119,5 @@ def _edge(reader: Reader, entry: Mapping[str, Any], place: str, known: set[str])
     changes += [relate(own, "STATED_IN", episode, **period) for episode in episodes if episode in known]
     if entry.get("expired_at") is not None and period["invalid_at"] is None:
         changes += [{"command": "unrelate", "id": link_id}, {"command": "retract", "id": own}]
-    extra = _extra(reader, entry, _EDGE, place)
-    fact = {"command": "remember", "id": own, **content, **period, "extra": extra}
-    return _Edge(CommandFields(place, fact), [CommandFields(place, fields) for fields in changes])
-
-
-def _extra(reader: Reader, entry: Mapping[str, Any], known: frozenset[str], place: str) -> dict[str, Any]:
-    unknown = {name: value for name, value in entry.items() if name not in known | _VECTORS and value is not None}
-    return reader.extra(unknown, place)
+    extra = reader.extra(without_nulls(entry), place, _EDGE)
+    return [{"command": "remember", "id": own, **content, **period, "extra": extra}, *changes]

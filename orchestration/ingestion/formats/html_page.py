@@ -10,11 +10,21 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Final
 
-from orchestration.ingestion.formats.documents import Page, Part, parse_documents
+from orchestration.ingestion.formats.notebook import Page, Passage, parse_documents
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 
-FORM: Final = Format("html", "a web page")
+_PAGE: Final = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?>(?><!--.*?-->\s*)*)<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+FORM: Final = Format(
+    "html",
+    "a web page",
+    (".html", ".htm"),
+    looks=lambda file: _PAGE.match(file.start) is not None,
+    rank=5,
+    documents=True,
+)
 _SKIPPED: Final = frozenset(("script", "style", "template", "noscript", "svg", "head", "nav", "select", "button"))
 _VOID: Final = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
@@ -52,7 +62,7 @@ def _read(reader: Reader, file: File) -> Page:
         page = read_page(file.text)
     except ValueError as error:
         reader.fail("", str(error))
-    parts = [Part(part.heading, part.text) for part in page.parts if part.heading]
+    parts = [Passage(part.heading, part.text) for part in page.parts if part.heading]
     before = page.parts[0].text
     if not before.strip() and not parts:
         reader.fail("", "has no text outside of scripts and navigation")
@@ -77,7 +87,7 @@ class PageText:
 
     title: str
     date: str
-    parts: tuple[Part, ...]
+    parts: tuple[Passage, ...]
     depths: tuple[str, ...]
     """The element of the heading of each part, such as `h2`."""
 
@@ -98,7 +108,7 @@ def read_page(markup: str) -> PageText:
     reader = _PageReader()
     reader.feed(seen[:end] + seen[end:].replace("<", "&lt;"))
     reader.close()
-    parts = tuple(Part(_line("".join(part.heading)), part.text()) for part in reader.parts)
+    parts = tuple(Passage(_line("".join(part.heading)), part.text()) for part in reader.parts)
     return PageText(_line("".join(reader.title)), reader.date, parts, tuple(part.element for part in reader.parts))
 
 

@@ -7,18 +7,20 @@ skipped: they are about the conversation, not part of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, document, fault, is_citizen_id
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, document, is_citizen_id, parse_each
 from orchestration.ingestion.written_times import type_name
 
 FORM: Final = Format(
     "locomo",
     'a list of {"sample_id", "conversation": {"session_1": [{"dia_id", "speaker", "text"}], '
     '"session_1_date_time"}}',
+    JSON,
+    holds=lambda names: names.near("conversation") and names.has("session_1"),
 )
 _SESSION = re.compile(r"session_(\d{1,6})\Z")
 _KNOWN = frozenset(("dia_id", "speaker", "text", "blip_caption"))
@@ -29,29 +31,25 @@ def parse(files: FileSet) -> ParsedFiles:
 
     Raises InvalidRequest with the place of the first sample, session or turn in another format.
     """
-    episodes: dict[str, Episode] = {}
-    notes: list[str] = []
-    for file in files.files:
-        reader = Reader(FORM, file.name)
-        for place, sample in _samples(file):
-            episode = _episode(reader, sample, place, files.citizen_id)
-            if episode.id in episodes:
-                reader.fail(place, f"has the sample_id {episode.id} of another sample")
-            episodes[episode.id] = episode
-        notes += reader.notes()
-    return ParsedFiles(tuple(episodes.values()), tuple(notes))
+    known: set[str] = set()
 
+    def read(reader: Reader, file: File) -> Iterator[Episode]:
+        value = document(FORM, file)
+        samples = value if isinstance(value, list) else [value]
+        if not samples:
+            reader.fail("", "holds no sample")
+        for number, sample in enumerate(samples, start=1):
+            if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
+                problem = "has no conversation" if isinstance(sample, dict) else f"is {type_name(sample)}"
+                reader.fail(f"sample {number}", problem)
+        for number, sample in enumerate(samples, start=1):
+            episode = _episode(reader, sample, f"sample {number}", files.citizen_id)
+            if episode.id in known:
+                reader.fail(f"sample {number}", f"has the sample_id {episode.id} of another sample")
+            known.add(episode.id)
+            yield episode
 
-def _samples(file: File) -> list[tuple[str, Mapping[str, Any]]]:
-    value = document(FORM, file)
-    samples = value if isinstance(value, list) else [value]
-    if not samples:
-        raise fault(FORM, file.name, "", "holds no sample")
-    for number, sample in enumerate(samples, start=1):
-        if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
-            problem = "has no conversation" if isinstance(sample, dict) else f"is {type_name(sample)}"
-            raise fault(FORM, file.name, f"sample {number}", problem)
-    return [(f"sample {number}", sample) for number, sample in enumerate(samples, start=1)]
+    return parse_each(files, FORM, read)
 
 
 def _episode(reader: Reader, sample: Mapping[str, Any], place: str, citizen_id: str | None) -> Episode:
@@ -76,16 +74,14 @@ def _episode(reader: Reader, sample: Mapping[str, Any], place: str, citizen_id: 
 
 
 def _session(reader: Reader, conversation: Mapping[str, Any], place: str, number: int) -> Session:
-    turns = conversation[f"session_{number}"]
-    if not isinstance(turns, list):
-        reader.fail(place, f"is {type_name(turns)}, not a list of turns")
-    date_text = conversation.get(f"session_{number}_date_time")
-    return Session(
-        f"session_{number}",
-        f"session {number}",
-        None if date_text is None else reader.moment(date_text, f"{place}_date_time"),
-        tuple(_turn(reader, turn, f"{place}, turn {order}") for order, turn in enumerate(turns, start=1)),
-    )
+    key = f"session_{number}"
+    entries = conversation[key]
+    if not isinstance(entries, list):
+        reader.fail(place, f"is {type_name(entries)}, not a list of turns")
+    date_text = conversation.get(f"{key}_date_time")
+    began = None if date_text is None else reader.moment(date_text, f"{place}_date_time")
+    turns = [_turn(reader, turn, f"{place}, turn {order}") for order, turn in enumerate(entries, start=1)]
+    return Session(key, f"session {number}", began, tuple(turns))
 
 
 def _turn(reader: Reader, turn: Any, place: str) -> Turn:
@@ -96,10 +92,9 @@ def _turn(reader: Reader, turn: Any, place: str) -> Turn:
     if caption:
         picture = reader.text(caption, f"{place}, blip_caption")
         text = reader.text(f"{text} [shares {picture}]", f"{place}, text")
-    unknown = {name: value for name, value in turn.items() if name not in _KNOWN}
     return Turn(
         key=reader.name(turn.get("dia_id"), f"{place}, dia_id"),
         speaker=reader.name(turn.get("speaker"), f"{place}, speaker"),
         text=text,
-        extra=reader.extra(unknown, place),
+        extra=reader.extra(turn, place, _KNOWN),
     )

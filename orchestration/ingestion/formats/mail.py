@@ -23,7 +23,6 @@ from orchestration.ingestion.formats.html_page import to_text
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 
-FORM: Final = Format("email", "a mail with headers such as From, Date and Subject, or an mbox file of mails")
 DEEPEST: Final = 20
 """Mails and parts of mails within each other; what lies deeper is left out."""
 LONGEST_HEADER: Final = 32 << 10
@@ -34,6 +33,10 @@ MOST_BOUNDARIES: Final = 100
 _ENVELOPE: Final = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From \S+ [^\n]{0,99}?\d\d:\d\d[^\n]{0,99}?\d{4}[^\n]*\n"
 )
+_FIRST: Final = re.compile(r"From \S+ .*\d{4}")
+_HEADER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[ \t]|[ \t]+\S")
+_FIRST_LINES: Final = 20
+_NAMES: Final = frozenset(("date", "subject", "message-id", "received", "to"))
 _BOUNDARY: Final = re.compile(rb"\bboundary[ \t]*=", re.IGNORECASE)
 _ESCAPED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 _ID: Final = re.compile(r"<([^<>\s]+)>")
@@ -41,6 +44,27 @@ _REPLY: Final = re.compile(r"\A(?:(?:re|aw|fwd?|wg|sv|antw|tr|rv)(?:\[\d+\])?:\s
 _UNWANTED: Final = frozenset(("spam", "trash", "papierkorb", "draft", "drafts", "entwürfe"))
 _DAMAGE: Final = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
 """What the library raises for headers that no program should write."""
+
+
+def _is_mail(file: File) -> bool:
+    """True for header lines, of which one is From and another of a mail, up to the first empty line."""
+    lines = file.start.replace("\r\n", "\n").lstrip().split("\n")
+    if _FIRST.match(lines[0]):
+        return True
+    head = lines[: lines.index("")] if "" in lines else lines
+    if not all(map(_HEADER.match, head[:_FIRST_LINES])):
+        return False
+    names = {line.partition(":")[0].lower() for line in head}
+    return "from" in names and not names.isdisjoint(_NAMES)
+
+
+FORM: Final = Format(
+    "email",
+    "a mail with headers such as From, Date and Subject, or an mbox file of mails",
+    (".eml", ".mbox"),
+    looks=_is_mail,
+    rank=5,
+)
 
 
 class _TooMuch(Exception):
@@ -127,13 +151,12 @@ def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat
     if not (text or subject):
         reader.left_out["mails without text"] += 1
         return None
-    facts = {"subject": subject, "to": _people(mail, "to", "cc"), "attachments": attached}
     said = Said(
         id=reader.name(own_id, place),
         speaker=reader.name(next(iter(_people(mail, "from")), "unknown sender"), place),
         text=reader.text(text or subject, place),
         time=_time(reader, mail, place),
-        extra=reader.extra({name: value for name, value in facts.items() if value}, place),
+        extra=reader.facts(place, subject=subject, to=_people(mail, "to", "cc"), attachments=attached),
     )
     return Chat(_root(roots, mail, own_id), _REPLY.sub("", subject), [said])
 
@@ -192,14 +215,11 @@ def _texts(reader: Reader, part: EmailMessage, attached: list[str], depth: int =
     elif kind == "multipart/alternative":
         yield from _best(reader, part, attached, depth)
     elif part.is_multipart():
-        for inner_part in _parts(part):
-            yield from _texts(reader, inner_part, attached, depth + 1)
+        for inner_part in part.iter_parts():
+            if isinstance(inner_part, EmailMessage):
+                yield from _texts(reader, inner_part, attached, depth + 1)
     else:
         yield _text(reader, part, attached)
-
-
-def _parts(part: EmailMessage) -> list[EmailMessage]:
-    return [inner for inner in part.iter_parts() if isinstance(inner, EmailMessage)]
 
 
 def _text(reader: Reader, part: EmailMessage, attached: list[str]) -> str:
@@ -216,7 +236,7 @@ def _text(reader: Reader, part: EmailMessage, attached: list[str]) -> str:
 
 def _best(reader: Reader, part: EmailMessage, attached: list[str], depth: int) -> Iterator[str]:
     """Yield the plain text of several forms of one text; without it the last form that has a text."""
-    forms = _parts(part)
+    forms = [form for form in part.iter_parts() if isinstance(form, EmailMessage)]
     plain = [form for form in forms if form.get_content_type() == "text/plain"]
     for form in (*plain, *reversed(forms)):
         text = "\n\n".join(_texts(reader, form, attached, depth + 1))

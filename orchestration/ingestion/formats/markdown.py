@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import chain
 from posixpath import dirname, normpath
 from posixpath import join as join_path
@@ -20,14 +19,14 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 
 from orchestration.appraisal.key_phrases import written_tags
-from orchestration.ingestion.formats.documents import day_of
-from orchestration.ingestion.formats.foreign import short_name
-from orchestration.ingestion.formats.notebook import Document, Notebook, Section, free_key
+from orchestration.ingestion.formats.notebook import Document, Notebook, Section, day_of, free_key
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, fault
+from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name
 from schemas.memory import ResolutionState
 
-FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end in .md")
+FORM: Final = Format(
+    "markdown", "a folder of notes, UTF-8 texts whose names end in .md", (".md", ".markdown"), documents=True
+)
 MAX_TAGS: Final = 64
 MOST_LINES: Final = 200_000
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
@@ -104,12 +103,13 @@ def _read_note(reader: Reader, file: File) -> _Note:
         reader.fail("", f"has {lines:,} lines; at most {MOST_LINES:,} are read")
     fields, body, first_line = _front_matter(text)
     blocks = _blocks(body, first_line)
-    stem = file.name.rpartition("/")[2].rsplit(".", 1)[0] or file.name
-    heading, opening, rest = _titled(blocks, stem)
+    heading, opening, rest = _titled(blocks, file.stem)
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
     given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
-    aliases = tuple(dict.fromkeys(name for name in (*given, stem) if name != title))
-    own_date = _date(reader, fields) or day_of(stem)
+    aliases = tuple(dict.fromkeys(name for name in (*given, file.stem) if name != title))
+    named = next((name for name in ("date", "created") if fields.get(name)), None)
+    date = None if named is None else reader.moment(fields[named][0], f"front matter, {named}")
+    own_date = date or day_of(file.stem)
     authors = [name.strip("[]") for name in _given(fields, "author", "authors")]
     document = Document(
         path=file.name,
@@ -129,11 +129,6 @@ def _read_note(reader: Reader, file: File) -> _Note:
 def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
     """The values of the first of these fields that the front matter has."""
     return next((fields[name] for name in names if fields.get(name)), ())
-
-
-def _date(reader: Reader, fields: Mapping[str, Sequence[str]]) -> datetime | None:
-    name = next((name for name in ("date", "created") if fields.get(name)), None)
-    return None if name is None else reader.moment(fields[name][0], f"front matter, {name}")
 
 
 class _FrontMatter(NamedTuple):

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from orchestration.ingestion.formats.foreign import CommandFields, elements, moment_of, parse_foreign, short_name
+from orchestration.ingestion.formats.commands import CommandFields, elements, parse_foreign
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, entries, is_citizen_id
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, entries, is_citizen_id, short_name
 
 FORM: Final = Format(
     "mem0",
     'a list, lines or {"results": [...]} of {"id", "memory", "user_id", "created_at", "metadata", "history"}',
+    JSON,
+    holds=lambda names: names.has("memory", "id"),
+    rank=3,
 )
 _KNOWN: Final = frozenset(("id", "memory", "user_id", "created_at", "updated_at", "categories", "history"))
 
@@ -46,13 +49,13 @@ def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFie
 
 def _memory(reader: Reader, entry: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
     """Return the fields of a memory's commands, without its citizen and its id."""
-    created = moment_of(reader, entry, "created_at", place)
+    created = reader.moment_of(entry, "created_at", place)
     text = reader.text(entry.get("memory"), f"{place}, memory").strip()
     steps = [_step(reader, step, at) for at, step in elements(reader, entry, "history", place)]
     steps.sort(key=lambda step: (step.at is not None, step.at))
     current = next((step.text for step in steps if step.event == "ADD"), text)
     tags = [reader.name(value, at) for at, value in elements(reader, entry, "categories", place)]
-    extra = reader.extra({name: value for name, value in entry.items() if name not in _KNOWN}, place)
+    extra = reader.extra(entry, place, _KNOWN)
     first = {"command": "remember", "valid_at": created, "tags": tags, "extra": extra, **_content(current)}
     commands: list[dict[str, Any]] = [first]
     for step in steps:
@@ -62,7 +65,7 @@ def _memory(reader: Reader, entry: Mapping[str, Any], place: str) -> list[dict[s
         elif step.event == "DELETE":
             commands.append({"command": "retract", "effective_at": step.at, "reason": "reality_changed"})
     if current != text and not any(step.event == "DELETE" for step in steps):
-        updated = moment_of(reader, entry, "updated_at", place)
+        updated = reader.moment_of(entry, "updated_at", place)
         commands.append({"command": "supersede", "effective_at": updated, **_content(text)})
     return commands
 
@@ -72,7 +75,7 @@ def _step(reader: Reader, step: Any, place: str) -> _Step:
         reader.fail(place, "its event is none of ADD, UPDATE, DELETE")
     text = step.get("new_memory") or step.get("old_memory") or ""
     moment = "updated_at" if step.get("updated_at") else "created_at"
-    at = moment_of(reader, step, moment, place)
+    at = reader.moment_of(step, moment, place)
     return _Step(step["event"], at, reader.text(text, f"{place}, new_memory").strip())
 
 

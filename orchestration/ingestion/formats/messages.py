@@ -7,25 +7,28 @@ or `content`, and optionally `id`, `timestamp` or `time`, `session`, `edited_at`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, entries
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, entries, parse_each
 from orchestration.ingestion.injected import without_blocks
 from orchestration.ingestion.written_times import parse_time, type_name
 
+_SPEAKER: Final = ("speaker", "role")
+_TEXT: Final = ("text", "content")
+_TIME: Final = ("timestamp", "time")
 FORM: Final = Format(
     "messages",
     'a list or lines of {"role" or "speaker", "content" or "text", and if known "timestamp"}',
+    JSON,
+    holds=lambda names: names.near(*_SPEAKER, depth=3) and names.near(*_TEXT, depth=3),
+    rank=4,
 )
 MAX_PARTS: Final = 10_000
-_SPEAKER = ("speaker", "role")
-_TEXT = ("text", "content")
-_TIME = ("timestamp", "time")
 INJECTED: Final = "injected"
 """The field of a turn with the blocks of memories that its host had put into the message."""
 STAMP: Final = "timestamp"
@@ -38,19 +41,15 @@ def parse(files: FileSet) -> ParsedFiles:
 
     Raises InvalidRequest with the first entry that is no message, has no speaker, or has an invalid time.
     """
-    episodes: list[Episode] = []
-    notes: list[str] = []
-    for file in files.files:
+
+    def read(reader: Reader, file: File) -> Iterator[Episode]:
         name = files.name if len(files.files) == 1 else f"{files.name}/{file.name}"
-        reader = Reader(FORM, file.name, zone=files.zone)
-        episodes.append(_episode(reader, file, name, files.citizen_id))
-        notes += reader.notes()
-    return ParsedFiles(tuple(episodes), tuple(notes))
+        yield _episode(reader, file, name, reader.owner(files.citizen_id))
+
+    return parse_each(files, FORM, read, files.zone)
 
 
-def _episode(reader: Reader, file: File, name: str, citizen_id: str | None) -> Episode:
-    if citizen_id is None:
-        reader.fail("", "has no owner: name a citizen")
+def _episode(reader: Reader, file: File, name: str, citizen_id: str) -> Episode:
     messages: list[Message] = []
     for place, entry in entries(FORM, file, "messages"):
         message = read_message(reader, entry, place)
@@ -88,25 +87,22 @@ def read_message(reader: Reader, entry: Mapping[str, Any], place: str) -> Messag
         reader.fail(f"{place}, field deleted", f"is {type_name(deleted)}, not true or false")
     if not deleted and not any(name in entry for name in _TEXT):
         reader.fail(place, "has no text")
-    speaker, time, edited_at = _first(entry, _SPEAKER), _first(entry, _TIME), entry.get("edited_at")
+    speaker, time = _first(entry, _SPEAKER), _first(entry, _TIME)
     if speaker is None and not (deleted and entry.get("id") is not None):
         reader.fail(place, "has no speaker")
     spoken = without_blocks(_text(reader, entry, place))
-    unknown = {name: value for name, value in entry.items() if name not in _KNOWN}
-    if spoken.blocks:
-        unknown[INJECTED] = list(spoken.blocks)
     turn = Turn(
         key="",
         speaker="" if speaker is None else reader.name(speaker, f"{place}, speaker"),
         text=spoken.text,
         time=None if time is None else reader.moment(time, f"{place}, time"),
-        extra=reader.extra(unknown, place),
+        extra=reader.extra({**entry, INJECTED: list(spoken.blocks)} if spoken.blocks else entry, place, _KNOWN),
     )
     return Message(
         turn,
         id=read_id(entry.get("id")),
         session=_session_title(reader, entry, place),
-        edited_at=None if edited_at is None else reader.moment(edited_at, f"{place}, edited_at"),
+        edited_at=reader.moment_of(entry, "edited_at", place),
         deleted=deleted,
     )
 

@@ -1,18 +1,28 @@
-"""Turns a folder of notes into commands: documents, their sections, and the links between notes. Pure."""
+"""A folder of notes: its documents, read from texts, pages and such, and the commands that they become. Pure.
+
+`text`: each file is one document.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier, ingestion_id
 from orchestration.ingestion.episodes import build_link, valid_at_field
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import Format, Reader, read_readable
+from orchestration.ingestion.written_times import parse_time
 from schemas.commands import Command, Relate, Remember
+from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, ResolutionState, Source
 
+TEXT: Final = Format("text", "a text in UTF-8, UTF-16 or Windows-1252", (".txt", ".text"), documents=True)
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 WHOLE: Final = "keep the note whole"
 REFERENCES: Final = "keep what refers to what"
 
@@ -135,9 +145,18 @@ class Notebook:
 
     def _commands(self) -> Iterator[Part]:
         for document in self.documents:
-            own = {"name": document.title, "description": document.text, "aliases": document.aliases}
-            named = {"id": self.memory_id(document.path), "node_type": "Document"}
-            yield Part(document, self._remember(document, **named, **own, tags=document.tags))
+            yield Part(
+                document,
+                self._remember(
+                    document,
+                    id=self.memory_id(document.path),
+                    node_type="Document",
+                    name=document.title,
+                    description=document.text,
+                    aliases=document.aliases,
+                    tags=document.tags,
+                ),
+            )
         for document in self.documents:
             for section in document.sections:
                 own = {"name": section.heading, "description": section.text, "tags": section.tags}
@@ -171,3 +190,79 @@ class Notebook:
             **content,
             **valid_at_field(document.date),
         )
+
+
+class Passage(NamedTuple):
+    """A part of a page: its heading, and the text below it."""
+
+    heading: str
+    text: str
+
+
+class Page(NamedTuple):
+    """What a file says: a title and a date if it has one, the text before its parts, its parts."""
+
+    title: str | None
+    date: datetime | None
+    text: str
+    parts: tuple[Passage, ...] = ()
+
+
+def parse_documents(files: FileSet, form: Format, read: Callable[[Reader, File], Page]) -> ParsedFiles:
+    """Build a notebook of the documents that `read` finds. A file that cannot be read is a fault.
+
+    A document without a date has the day at the start of its name (`2024-03-01 Standup.txt`), else the time at
+    which its file was changed. Raises InvalidRequest when no file can be read, and without a citizen.
+    """
+    documents: list[Document] = []
+
+    def collect(reader: Reader, file: File) -> None:
+        documents.append(_document(reader, file, read(reader, file)))
+
+    in_order = tuple(sorted(files.files, key=lambda file: file.name))
+    found = read_readable(replace(files, files=in_order), form, collect)
+    if not documents or files.citizen_id is None:
+        detail = f"{found.faults[0]}; {form.name} expects {form.shape}"
+        raise InvalidRequest(detail, remedy="Nothing was stored.")
+    return replace(found, items=(Notebook(files.name, files.citizen_id, tuple(documents)),))
+
+
+def parse_texts(files: FileSet) -> ParsedFiles:
+    """Parse each file as a plain text. Raises InvalidRequest when none is a text."""
+
+    def read(reader: Reader, file: File) -> Page:
+        reader.check_text(file)
+        return Page(None, None, file.text.replace("\r\n", "\n").replace("\f", "\n"))
+
+    return parse_documents(files, TEXT, read)
+
+
+def _document(reader: Reader, file: File, page: Page) -> Document:
+    own_date = page.date or day_of(file.stem)
+    title = reader.name(page.title, "title") if page.title and page.title.strip() else file.stem
+    sections: list[Section] = []
+    keys: dict[str, int] = {}
+    for part in page.parts:
+        heading = reader.name(part.heading, "heading")
+        text = reader.text(part.text.strip(), f"section {heading}")
+        sections.append(Section(free_key(heading, keys), heading, text))
+    return Document(
+        path=file.name,
+        title=title,
+        text=reader.text(page.text.strip(), "text"),
+        date=own_date or file.modified,
+        sections=tuple(sections),
+        aliases=() if title == file.stem else (file.stem,),
+        dated=own_date is not None,
+    )
+
+
+def day_of(stem: str) -> datetime | None:
+    """Return the day at the start of the name of a file, in UTC; None when there is none."""
+    day = _DAY.match(stem)
+    if day is None:
+        return None
+    try:
+        return parse_time(day[0]).at
+    except ValueError:
+        return None

@@ -25,6 +25,16 @@ class File:
     raw: bytes = b""
     encoding: str | None = None
 
+    @property
+    def stem(self) -> str:
+        """Its name without folders and ending."""
+        return self.name.rpartition("/")[2].rsplit(".", 1)[0] or self.name
+
+    @property
+    def start(self) -> str:
+        """The beginning of its text, which tells its format."""
+        return self.text[:4096]
+
 
 @dataclass(frozen=True, slots=True)
 class FileSet:

@@ -13,13 +13,20 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, Final
 
-from orchestration.ingestion.formats.documents import Page, Part, parse_documents
+from orchestration.ingestion.formats.notebook import Page, Passage, parse_documents
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 from schemas.errors import InvalidRequest
 from substrate.language.text import count_of
 
-FORM: Final = Format("pdf", "a PDF file with text")
+FORM: Final = Format(
+    "pdf",
+    "a PDF file with text",
+    (".pdf",),
+    looks=lambda file: file.raw.startswith(b"%PDF-"),
+    rank=-1,
+    documents=True,
+)
 MOST_PAGES: Final = 5000
 MOST_TEXTS: Final = 50_000
 """Texts that one page may show. A dense page, each letter set by itself, has 8,000."""
@@ -66,10 +73,12 @@ def _read(library: Any, reader: Reader, file: File) -> Page:
     if not parts:
         held = count_of(len(pages), "page")
         reader.fail("", f"has {held} without any text: scans, of which the text must be recognised first")
-    return Page(_title(facts), _date(facts, damage), "", parts)
+    title = getattr(facts, "title", None)
+    title = title.replace("\0", "") if isinstance(title, str) else None
+    return Page(title, _date(facts, damage), "", parts)
 
 
-def _parts(reader: Reader, pages: list[Any], damage: tuple[type[Exception], ...]) -> Iterator[Part]:
+def _parts(reader: Reader, pages: list[Any], damage: tuple[type[Exception], ...]) -> Iterator[Passage]:
     for number, page in enumerate(pages, start=1):
         try:
             drawn = page.get_contents()
@@ -80,14 +89,9 @@ def _parts(reader: Reader, pages: list[Any], damage: tuple[type[Exception], ...]
             reader.faults.append(f"{reader.file}, page {number}: its text cannot be read ({error})"[:300])
             continue
         if text:
-            yield Part(f"page {number}", text)
+            yield Passage(f"page {number}", text)
         else:
             reader.left_out["pages without text, such as scans"] += 1
-
-
-def _title(facts: Any) -> str | None:
-    title = getattr(facts, "title", None)
-    return title.replace("\0", "") if isinstance(title, str) else None
 
 
 def _date(facts: Any, damage: tuple[type[Exception], ...]) -> datetime | None:

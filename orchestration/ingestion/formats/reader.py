@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from pydantic import TypeAdapter, ValidationError
 
-from orchestration.ingestion.formats.parsed import File
+from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles
 from orchestration.ingestion.written_times import parse_time, type_name
 from schemas.base import MAX_LONG_TEXT, CitizenId, check_storable_json
 from schemas.commands import ANY_COMMAND, Command
@@ -24,14 +24,50 @@ MOST_FAULTS: Final = 10_000
 """A file with more holds something else."""
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
+LOOKED_AT: Final = 1 << 18
+"""The characters of a JSON file whose names say what it is."""
+JSON: Final = (".json", ".jsonl", ".ndjson")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|["{}\[\]]', re.DOTALL)
+_KEY: Final = re.compile(r"\s*:")
+_CLOSING: Final = {"[": "]", "{": "}"}
+
+
+class Name(NamedTuple):
+    """A name in a document, and the number of lists and objects around it."""
+
+    depth: int
+    name: str
+
+
+class Names(frozenset[Name]):
+    """The names at the beginning of a JSON document; none for another file."""
+
+    def has(self, *wanted: str) -> bool:
+        """True when all of these names stand there."""
+        return set(wanted) <= {name.name for name in self}
+
+    def near(self, *wanted: str, depth: int = 2) -> bool:
+        """True when one of the names stands near the top: in the document, or in the items of its list."""
+        return any(name.name in wanted and name.depth <= depth for name in self)
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The name of a format and the shape that it expects, for its errors."""
+    """What is known of a format before its files are parsed: its name, and the shape that its errors name.
+
+    `endings`: of its files; without any, those of all formats. `holds`: whether a file is one, by the names in it.
+    `looks`: the same by how it begins. `rank`: the lower ones are asked first, because what the higher ones look
+    for stands in files of others too. Without `holds` and `looks`, its files are known by their endings.
+    `documents`: each file is one, and is named by its place in its folder.
+    """
 
     name: str
     shape: str
+    endings: tuple[str, ...] = ()
+    holds: Callable[[Names], bool] | None = None
+    looks: Callable[[File], bool] | None = None
+    rank: int = 0
+    documents: bool = False
 
 
 def fault(form: Format, file: str, place: str, problem: str) -> InvalidRequest:
@@ -91,6 +127,10 @@ class Reader:
     def fail(self, place: str, problem: str) -> NoReturn:
         raise fault(self.form, self.file, place, problem)
 
+    def owner(self, citizen_id: str | None) -> str:
+        """Return the citizen. Raises InvalidRequest when none is named."""
+        return citizen_id if citizen_id is not None else self.fail("", "has no owner: name a citizen")
+
     def check_text(self, file: File) -> None:
         """Raises InvalidRequest for a file that is empty or is no text."""
         if not file.text.strip():
@@ -119,6 +159,11 @@ class Reader:
         except (ValueError, OverflowError) as error:
             raise fault(self.form, self.file, place, f"{repr(value)[:60]} is no time ({error})"[:200]) from error
 
+    def moment_of(self, entry: Mapping[str, Any], name: str, place: str) -> datetime | None:
+        """Return the time in a field that may be missing."""
+        value = entry.get(name)
+        return None if value is None else self.moment(value, f"{place}, {name}")
+
     def local(self, time: datetime) -> datetime:
         """Return a time without a zone in UTC; it is one of `zone`."""
         if self.zone is None:
@@ -126,12 +171,16 @@ class Reader:
             return time.replace(tzinfo=UTC)
         return time.replace(tzinfo=self.zone).astimezone(UTC)
 
-    def extra(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Return the fields that the format does not know, unchanged, after checking that they can be stored."""
+    def extra(self, fields: Mapping[str, Any], place: str, known: Collection[str] = frozenset()) -> dict[str, Any]:
+        """Return the fields but the known ones, unchanged, after checking that they can be stored."""
         try:
-            return check_storable_json(dict(fields))
+            return check_storable_json({name: value for name, value in fields.items() if name not in known})
         except ValueError as error:
             raise fault(self.form, self.file, place, f"its other fields cannot be stored ({error})") from error
+
+    def facts(self, place: str, **values: Any) -> dict[str, Any]:
+        """Return those of the values that are not empty, to be kept beside a message."""
+        return self.extra({name: value for name, value in values.items() if value}, place)
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was assumed or left out, with counts."""
@@ -144,6 +193,12 @@ class Reader:
         return tuple(notes)
 
 
+def short_name(text: str) -> str:
+    """Return the text on one line, cut to 120 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else f"{line[:119]}…"
+
+
 def is_citizen_id(text: str) -> bool:
     """True for a valid citizen id: letters, digits, `_`, `.` and `-`, at most 64."""
     try:
@@ -151,6 +206,39 @@ def is_citizen_id(text: str) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def parse_each(
+    files: FileSet,
+    form: Format,
+    read: Callable[[Reader, File], Iterable[Ingestible]],
+    zone: tzinfo | None = None,
+) -> ParsedFiles:
+    """Return what `read` finds in each file. Raises InvalidRequest with the first fault."""
+    items: list[Ingestible] = []
+    notes: list[str] = []
+    for file in files.files:
+        reader = Reader(form, file.name, zone=zone)
+        items += read(reader, file)
+        notes += reader.notes()
+    return ParsedFiles(tuple(items), tuple(notes))
+
+
+def read_readable(files: FileSet, form: Format, read: Callable[[Reader, File], None]) -> ParsedFiles:
+    """Read each file. Return what was assumed, and as faults what cannot be read.
+
+    Raises InvalidRequest without a citizen.
+    """
+    notes: list[str] = []
+    faults: list[str] = []
+    for file in files.files:
+        reader = Reader(form, file.name, zone=files.zone)
+        reader.owner(files.citizen_id)
+        with reader.item():
+            read(reader, file)
+        notes += reader.notes()
+        faults += reader.faults
+    return ParsedFiles((), tuple(notes), tuple(faults))
 
 
 def document(form: Format, file: File) -> Any:
@@ -219,3 +307,71 @@ def load_json(text: str) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
+
+
+def names_in(text: str, most: int = LOOKED_AT) -> Names:
+    """Return the names in the first `most` characters of a document, each with its depth."""
+    found: set[Name] = set()
+    depth = 0
+    text = text[:most]
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in "{[":
+            depth += 1
+        elif token in "}]":
+            depth -= 1
+        elif _KEY.match(text, match.end()):
+            found.add(Name(depth, token[1:-1]))
+    return Names(found)
+
+
+def read_document(reader: Reader, file: File, depths: Collection[int]) -> Any:
+    """Parse a file as one JSON value. When its end is missing, return what is whole, and keep the fault.
+
+    `depths`: how many lists and objects stand around an item of the lists whose last, incomplete item is dropped.
+    Raises InvalidRequest for a file that is not JSON, or holds no whole item.
+    """
+    try:
+        return load_json(file.text)
+    except json.JSONDecodeError as error:
+        place, problem = f"line {error.lineno}, column {error.colno}", error.msg
+        kept = _whole_part(file.text[: error.pos], depths)
+        if kept is None:
+            reader.fail(place, f"is not JSON ({problem})")
+    except (ValueError, RecursionError) as error:
+        reader.fail("", f"is not JSON ({error})")
+    with reader.item():
+        reader.fail(place, f"is cut or damaged ({problem}); only what stands before was read")
+    return kept
+
+
+def _whole_part(text: str, depths: Collection[int]) -> Any:
+    """Return the document up to its last whole item of the lists, or None without any."""
+    last = next(iter(deque(_ends_of_items(text, depths), maxlen=1)), None)
+    if last is None:
+        return None
+    try:
+        return load_json(text[: last.at] + "".join(_CLOSING[opening] for opening in reversed(last.around)))
+    except (ValueError, RecursionError):
+        return None
+
+
+class _End(NamedTuple):
+    """The place behind an item of a list, and the lists and objects that are open there."""
+
+    at: int
+    around: str
+
+
+def _ends_of_items(text: str, depths: Collection[int]) -> Iterator[_End]:
+    opened: list[str] = []
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in "{[":
+            opened.append(token)
+        elif token in "}]" and opened:
+            opened.pop()
+            if len(opened) in depths and opened[-1] == "[":
+                yield _End(match.end(), "".join(opened))
+        elif token == '"':
+            return  # a text whose end is missing: what follows are its characters

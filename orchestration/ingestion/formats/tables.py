@@ -20,17 +20,16 @@ from typing import Any, Final, NamedTuple
 from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.date_order import Numbers, order_of
-from orchestration.ingestion.formats.foreign import short_name
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles, join
-from orchestration.ingestion.formats.reader import Format, Reader, fault, make_command
+from orchestration.ingestion.formats.reader import Format, Reader, fault, make_command, short_name
+from orchestration.ingestion.written_times import Numbers, order_of
 from schemas.base import MAX_TEXT
 from schemas.commands import Command
 from schemas.errors import InvalidRequest
 from schemas.memory import Source
 from substrate.language.text import count_of
 
-FORM: Final = Format("csv", "a table whose first line names its columns")
+FORM: Final = Format("csv", "a table whose first line names its columns", (".csv", ".tsv", ".txt"))
 DELIMITERS: Final = ",;\t|"
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("text", "message", "content", "body", "note", "notes", "entry", "transcript", "comment",
@@ -233,8 +232,7 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
 
 def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
     """Parse each row to a memory."""
-    if files.citizen_id is None:
-        reader.fail("", "has no owner: name a citizen")
+    citizen_id = reader.owner(files.citizen_id)
     stem = files.files[0].name.rpartition("/")[2].rpartition(".")[0] or files.name
     seen: Counter[str] = Counter()
     commands: list[Command] = []
@@ -244,11 +242,11 @@ def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
             fields = _memory(reader, table, row)
             own_id = table.cell(row, "id") if rows_of[table.cell(row, "id")] == 1 else ""
             memory_id = identifier(f"csv:{stem}:{own_id or _digest(seen, *row.cells.values())}")
-            named = {"citizen_id": files.citizen_id, "id": memory_id, "command_id": memory_id}
+            named = {"citizen_id": citizen_id, "id": memory_id, "command_id": memory_id}
             commands.append(make_command(FORM, reader.file, f"line {row.line}", {**named, **fields}))
     if not commands:
         reader.fail("", reader.faults[0] if reader.faults else "has no row below its header")
-    item = CommandFile(files.files[0].name, files.citizen_id, tuple(commands), are_rows=True)
+    item = CommandFile(reader.file, citizen_id, tuple(commands), are_rows=True)
     return ParsedFiles((item,), reader.notes(), tuple(reader.faults))
 
 

@@ -6,15 +6,21 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.cut_json import read_document
+from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats, read_messages, titled
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.reader import Format, Names, Reader, read_document
 from orchestration.ingestion.written_times import type_name
+
+
+def _is_telegram(names: Names) -> bool:
+    has_own = names.has("from_id") or names.has("text_entities") or names.has("date_unixtime")
+    return names.near("messages", "chats") and names.has("date", "text") and has_own
+
 
 FORM: Final = Format(
     "telegram",
     '{"name", "id", "messages": [{"id", "type", "date", "from", "text"}]}, or {"chats": {"list": [...]}}',
+    holds=_is_telegram,
 )
 _DEPTHS: Final = (2, 3, 5)
 """A message of one chat, a chat of an account, a message of such a chat."""
@@ -33,7 +39,10 @@ def _read(reader: Reader, file: File) -> Iterator[Chat]:
     value = read_document(reader, file, _DEPTHS)
     if not isinstance(value, dict):
         reader.fail("", f"is {type_name(value)}, not an object")
-    chats = [value] if "messages" in value else _chats(value)
+    chats = [value] if "messages" in value else []
+    for name in ("chats", "left_chats") if not chats else ():
+        part = value.get(name)
+        chats += part["list"] if isinstance(part, dict) and isinstance(part.get("list"), list) else []
     if not chats:
         reader.fail("", "has neither messages nor chats")
     for number, chat in enumerate(chats, start=1):
@@ -41,24 +50,12 @@ def _read(reader: Reader, file: File) -> Iterator[Chat]:
             yield _chat(reader, chat, f"chat {number}")
 
 
-def _chats(value: Mapping[str, Any]) -> list[Any]:
-    """The chats of an account, with those that it has left."""
-    chats: list[Any] = []
-    for name in ("chats", "left_chats"):
-        part = value.get(name)
-        chats += part["list"] if isinstance(part, dict) and isinstance(part.get("list"), list) else []
-    return chats
-
-
 def _chat(reader: Reader, chat: Any, place: str) -> Chat:
     if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
         reader.fail(place, "has no messages")
     title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
-    place = f"{place} ({str(title)[:60]})" if title else place
-    said: list[Said] = []
-    for number, message in enumerate(chat["messages"], start=1):
-        with reader.item():
-            said += _message(reader, message, f"{place}, message {number}")
+    place = titled(place, title)
+    said = read_messages(reader, chat["messages"], place, _message)
     if not isinstance(chat.get("id"), int | str):
         reader.fail(place, "has no id")
     return Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
@@ -70,7 +67,9 @@ def _message(reader: Reader, message: Any, place: str) -> Iterator[Said]:
     if message.get("type") != "message":
         reader.left_out["notices of the program"] += 1
         return
-    text = _text(reader, message.get("text"), place)
+    parts = message["text"] if isinstance(message.get("text"), list) else [message.get("text")]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]  # such as links and code
+    text = reader.text("".join(text for text in texts if isinstance(text, str)), f"{place}, text").strip()
     if not text:
         reader.left_out["media without words"] += 1
         return
@@ -91,11 +90,4 @@ def _time(reader: Reader, message: Mapping[str, Any], name: str, place: str) -> 
     seconds = message.get(f"{name}_unixtime")
     if isinstance(seconds, str) and seconds.isdecimal():
         return reader.moment(int(seconds), f"{place}, {name}_unixtime")
-    return None if message.get(name) is None else reader.moment(message[name], f"{place}, {name}")
-
-
-def _text(reader: Reader, value: Any, place: str) -> str:
-    """Return a text, which may be a list of texts and of parts such as links and code."""
-    parts = value if isinstance(value, list) else [value]
-    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
-    return reader.text("".join(text for text in texts if isinstance(text, str)), f"{place}, text").strip()
+    return reader.moment_of(message, name, place)

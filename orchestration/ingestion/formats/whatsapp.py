@@ -14,13 +14,10 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.date_order import Numbers, order_of
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.written_times import Numbers, order_of
 
-FORM: Final = Format(
-    "whatsapp", 'lines of "25/12/2024, 18:05 - Name: text" or "[25/12/2024, 18:05:30] Name: text"'
-)
 _DATE: Final = r"(?P<a>\d{1,4})(?P<mark>[./-])\s?(?P<b>\d{1,2})[./-]\s?(?P<c>\d{1,4})"
 _TIME: Final = (
     r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?(?:\s?(?P<half>[^\W\d]\.?\s?m\.?))?"
@@ -50,6 +47,30 @@ _UNNAMED: Final = re.compile(r"_?chat\Z", re.IGNORECASE)
 _SPACES: Final = str.maketrans("\u00a0\u202f\u2009", "   ")
 
 
+def is_message(line: str) -> bool:
+    """True for a line with which a message begins."""
+    return _head(line) is not None
+
+
+def _head(line: str) -> re.Match[str] | None:
+    return _HEAD.match(_MARKS.sub("", line).translate(_SPACES))
+
+
+def _is_chat(file: File) -> bool:
+    """True when a message begins in the first lines that are not empty."""
+    lines = [line for line in file.start.splitlines() if line.strip()]
+    return any(map(is_message, lines[:5]))
+
+
+FORM: Final = Format(
+    "whatsapp",
+    'lines of "25/12/2024, 18:05 - Name: text" or "[25/12/2024, 18:05:30] Name: text"',
+    (".txt",),
+    looks=_is_chat,
+    rank=5,
+)
+
+
 class _Entry(NamedTuple):
     """A message as the file has it. `line`: of its beginning, from 1 on; `notice`: the program wrote it."""
 
@@ -67,11 +88,6 @@ def parse(files: FileSet) -> ParsedFiles:
     """
     names = {file.name: title_of(file.name, files.name) for file in files.files}
     return parse_chats(files, FORM, lambda reader, file: _read(reader, file, names[file.name]))
-
-
-def is_message(line: str) -> bool:
-    """True for a line with which a message begins."""
-    return _HEAD.match(_MARKS.sub("", line).translate(_SPACES)) is not None
 
 
 def title_of(file: str, collection: str) -> str | None:
@@ -121,7 +137,7 @@ def _entries(reader: Reader, file: File) -> Iterator[_Entry]:
     lines: list[str] = []
     begun = before = 0
     for number, line in enumerate(file.text.replace("\r\n", "\n").split("\n"), start=1):
-        match = _HEAD.match(_MARKS.sub("", line).translate(_SPACES))
+        match = _head(line)
         if match is None:
             lines.append(line)
             before += head is None and bool(line.strip())

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity import learning_queries as learning
+from orchestration.features.identity import queries as learning
 from orchestration.features.identity.learning import learning_moments, learning_page
-from orchestration.features.identity.learning_values import LearningPage
+from orchestration.features.identity.values import LearningPage
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level

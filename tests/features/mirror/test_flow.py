@@ -30,7 +30,7 @@ from orchestration.features.mirror.writer import (
 from orchestration.features.tagging.queries import MadeTag, add_made_tags
 from orchestration.features.withholding.erasure_job import ErasureJob
 from orchestration.features.withholding.retention import set_policy
-from orchestration.features.withholding.retention_values import SetPolicy
+from orchestration.features.withholding.values import SetPolicy
 from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext
 from orchestration.writing.erasure import erase

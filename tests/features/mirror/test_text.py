@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.mirror.block import parse_block, render_block
-from orchestration.features.mirror.escapes import guard, unguard
-from orchestration.features.mirror.text import NEW, Atom, ShownLink, is_heading, parse_file, render_atom, snippet
+from orchestration.features.mirror.text import (
+    NEW,
+    Atom,
+    ShownLink,
+    guard,
+    is_heading,
+    parse_block,
+    parse_file,
+    render_atom,
+    render_block,
+    snippet,
+    unguard,
+)
 
 CHARACTERS = st.characters(codec="utf-8")
 NASTY = (

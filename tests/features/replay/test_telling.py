@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from orchestration.features.replay.telling import tell
+from orchestration.features.replay.comparison import tell
 from orchestration.features.replay.values import Replacement, Replay, ReplayedMemory
 from schemas.memory import Level
 

@@ -17,7 +17,7 @@ from orchestration.features.withholding.quarantine import (
     release,
     retract,
 )
-from orchestration.features.withholding.quarantine_values import Quarantine, QuarantineChange, QuarantineRequest
+from orchestration.features.withholding.values import Quarantine, QuarantineChange, QuarantineRequest
 from schemas.commands import Correct, Retract, Supersede, Writer
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level, Source

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.features.withholding.quarantine_values import QuarantineRequest
+from orchestration.features.withholding.values import QuarantineRequest
 from schemas.collectives import GraphRequest
 
 

@@ -18,7 +18,7 @@ from orchestration.features.withholding.retention_rules import (
     place,
     reached_by,
 )
-from orchestration.features.withholding.retention_values import Policy, PolicyRule, SetPolicy
+from orchestration.features.withholding.values import Policy, PolicyRule, SetPolicy
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant
 

@@ -10,12 +10,10 @@ from api.client import citizen_calls, fields, mind_calls, upkeep_calls
 from api.request_parsing.addresses import MomentRequest
 from api.request_parsing.pagination import HistoryRequest, LinkListRequest, MemoryListRequest
 from orchestration.features.association.values import TagWalk
-from orchestration.features.identity.learning_values import LearningPage
-from orchestration.features.identity.values import Between, WhoIs
+from orchestration.features.identity.values import Between, LearningPage, WhoIs
 from orchestration.features.rules.values import RulesCheck, RulesPage
 from orchestration.features.shape.values import Look
-from orchestration.features.withholding.quarantine_values import QuarantineRequest
-from orchestration.features.withholding.retention_values import SetPolicy
+from orchestration.features.withholding.values import QuarantineRequest, SetPolicy
 from schemas import commands
 from schemas.base import Request
 from schemas.field_names import ALIASES, FieldNames

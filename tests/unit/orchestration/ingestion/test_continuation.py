@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.ingestion.arrangement import continue_episode
-from orchestration.ingestion.continuation import Continuation
+from orchestration.ingestion.arrangement import Continuation, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Turn, turn_memory
 from orchestration.ingestion.formats.messages import read_stamp
 from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, said

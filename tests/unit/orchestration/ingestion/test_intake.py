@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats import File, FileSet
-from orchestration.ingestion.intake import Origin, parse_readable, parse_strictly
+from orchestration.ingestion.formats import File, FileSet, parse_readable, parse_strictly
+from orchestration.ingestion.storing import Origin
 from schemas.errors import InvalidRequest
 
 GOOD = '[{"role": "a", "content": "good"}]'

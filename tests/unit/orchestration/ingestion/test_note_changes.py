@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section
-from orchestration.ingestion.note_changes import Keeping, NotebookPlan, plan_notebook
-from orchestration.ingestion.note_matching import Shelf, match_documents
+from orchestration.ingestion.note_changes import Keeping, NotebookPlan, Shelf, match_documents, plan_notebook
 from schemas.commands import Correct, Remember, Retract, Supersede
 from schemas.memory import ResolutionState
 from schemas.temporal import END_OF_TIME, to_instant

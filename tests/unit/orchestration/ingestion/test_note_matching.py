@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ingestion.formats.notebook import Document, Section
-from orchestration.ingestion.note_matching import (
+from orchestration.ingestion.note_changes import (
     Shelf,
     folder_of_content,
     free_ids,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestration.ingestion.episodes import Episode, Turn
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
-from orchestration.ingestion.formats.unpacking import make_file
+from orchestration.ingestion.formats.files import make_file
 from tests.docs_pages import ROOT
 
 EXPORTS = ROOT / "tests" / "data" / "exports"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
+from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
-from orchestration.ingestion.formats.unpacking import make_file
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import counted, episodes, export, read_all, turns
 

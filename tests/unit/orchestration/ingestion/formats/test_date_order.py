@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ingestion.formats.date_order import DateOrder, Numbers, order_of
+from orchestration.ingestion.written_times import DateOrder, Numbers, order_of
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,10 @@ import pypdf
 import pytest
 
 from orchestration.ingestion.formats import ParsedFiles, parse
-from orchestration.ingestion.formats.documents import TEXT, day_of
-from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.formats.files import make_file, read_files
 from orchestration.ingestion.formats.html_page import read_page, to_text
-from orchestration.ingestion.formats.notebook import Document, Notebook
+from orchestration.ingestion.formats.notebook import TEXT, Document, Notebook, day_of
 from orchestration.ingestion.formats.pdf import FORM
-from orchestration.ingestion.formats.unpacking import make_file
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import EXPORTS, counted, export, read_all, read_raw
 

@@ -7,8 +7,8 @@ from email.message import EmailMessage
 import pytest
 
 from orchestration.appraisal.speech import own_text
+from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.formats.mail import DEEPEST, split_mbox
-from orchestration.ingestion.formats.unpacking import make_file
 from schemas.errors import InvalidRequest
 from substrate.language.languages import Language
 from tests.unit.orchestration.ingestion.formats.exports import (

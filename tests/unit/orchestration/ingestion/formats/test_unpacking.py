@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.ingestion.formats import parse
-from orchestration.ingestion.formats.files import read_files
-from orchestration.ingestion.formats.unpacking import unpack, wanted
+from orchestration.ingestion.formats.files import read_files, unpack, wanted
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import export, lines
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from orchestration.ingestion.formats.unpacking import make_file
+from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.formats.whatsapp import is_message, title_of
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import (
