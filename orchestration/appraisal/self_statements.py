@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from orchestration.appraisal.names import first_names, name_language, name_patterns, read_names
 from orchestration.appraisal.own_words import QUOTED, own_words
 from orchestration.appraisal.speech import own_text
-from substrate.language.languages import DEFAULT_LANGUAGE, Language, Names
+from substrate.language.languages import DEFAULT_LANGUAGE, Language, NameWords
 from substrate.language.text import name_key
 
 MOST_READ: Final = 4000
@@ -102,7 +102,7 @@ def _roles(own: str, language: Language) -> Iterator[Statement]:
                 yield Statement("hint" if group.startswith("is_") else "role", role)
 
 
-def _role(said: str, group: str, names: Names) -> str | None:
+def _role(said: str, group: str, names: NameWords) -> str | None:
     kept = _until_end(said, names)
     if group.startswith("is_"):
         return group.removeprefix("is_")
@@ -117,7 +117,7 @@ def _role(said: str, group: str, names: Names) -> str | None:
     return _up_to(kept, names.occupations, names.occupation_suffixes)
 
 
-def _until_end(said: str, names: Names) -> list[str]:
+def _until_end(said: str, names: NameWords) -> list[str]:
     kept: list[str] = []
     for word in said[:LONGEST_ROLE].split():
         if word.lower() in names.role_ends:

@@ -143,7 +143,7 @@ class Telling(LanguageSection):
     replies: Lists
 
 
-class Names(LanguageSection):
+class NameWords(LanguageSection):
     """How people, places and things are named. `have_capitals`: a capital inside a sentence is a sign of a name.
 
     `runs`: what stands before a business in the role of its owner. `trades`: what one does for a living, as one
@@ -246,7 +246,7 @@ class Language(AskedLanguage):
     times: Times
     telling: Telling
     rules: Lists
-    names: Names
+    names: NameWords
 
     @classmethod
     def gather(cls, part: str) -> tuple[str, ...]:
