@@ -4,49 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from api import problems
+from api import installed_version, problems
 from api.asgi.disconnects import DisconnectMiddleware
 from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
 from api.pages import REFERENCE
 from api.routes import (
-    appetite,
-    citizens,
-    collectives,
+    bind,
     commands,
-    contexts,
     episodes,
     files,
     health,
-    imagination,
     keys,
     links,
     memories,
-    offers,
-    quarantine,
     receipts,
     resonance,
-    retention,
     retrieval,
-    revaluations,
-    rules,
-    sharing,
-    situation,
-    streams,
     upkeep,
     upkeep_runs,
     validation,
 )
+from api.routes.operations import MIND, SHARED, UPKEEP
 from api.runtime.idle_upkeep import OrderedRuns, Traffic, give_memory_back, note_traffic
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.opening import OnFailure, StoreHolder
@@ -58,7 +47,6 @@ from api.security.middleware import SecurityMiddleware
 from api.security.permissions import admin_unless_declared
 from api.security.rate_limits import RateLimits
 from api.telemetry.metrics import query_in_flight
-from api.version import installed_version
 from orchestration.ingestion.file_readers import FileReaders
 from schemas.errors import SubstrateError
 from schemas.settings import ServerSettings, Settings
@@ -164,15 +152,19 @@ def create_app(
         app.add_middleware(CORSMiddleware, **_cors_options(settings.auth.cors_origins))
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
-    for routes in (
-        retrieval, resonance, sharing, memories, links, commands, receipts, episodes, files,
-        citizens, appetite, collectives, contexts, imagination, streams, rules, situation,
-        revaluations, upkeep, upkeep_runs, offers, quarantine, retention,
-        validation, keys, health,
-    ):  # fmt: skip
-        app.include_router(routes.router)
+    for router in _routers():
+        app.include_router(router)
     REFERENCE.install(app)
     return app
+
+
+def _routers() -> Iterator[APIRouter]:
+    yield from (retrieval.router, resonance.router, bind.router(SHARED))
+    for routes in (memories, links, commands, receipts, episodes, files):
+        yield routes.router
+    yield bind.router(MIND)
+    yield from (upkeep.router, upkeep_runs.router, bind.router(UPKEEP))
+    yield from (validation.router, keys.router, health.router)
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from api.runtime.opening import StoreHolder
 from api.runtime.runtime import Runtime
 from api.security.authentication import Keyring
+from orchestration.dependencies import Deps
 from schemas.temporal import Instant
 
 
@@ -23,5 +24,11 @@ async def read_clock(request: Request) -> Instant:
     return await (await get_runtime(request)).moment()
 
 
+async def get_deps(request: Request) -> Deps:
+    """What the flows need. Raises as `get_runtime`."""
+    return (await get_runtime(request)).deps
+
+
 OpenRuntime = Annotated[Runtime, Depends(get_runtime)]
+OpenDeps = Annotated[Deps, Depends(get_deps)]
 Now = Annotated[int, Depends(read_clock)]

@@ -23,7 +23,7 @@ from api.request_parsing.command_parsing import (
 from api.request_parsing.etags import IfMatch, expect_version, refuse_if_match
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.runtime import Runtime
-from api.security.permissions import Caller
+from api.security.permissions import Caller, CurrentCaller
 from api.telemetry import metrics
 from orchestration import insertion
 from orchestration.writing import atomic
@@ -75,6 +75,7 @@ async def _write_context(
     request: Request,
     runtime: OpenRuntime,
     now: Now,
+    caller: CurrentCaller,
     *,
     idempotency_key: Annotated[
         Identifier | None,
@@ -84,7 +85,7 @@ async def _write_context(
 ) -> WriteContext:
     ingestions: BackgroundIngestions = request.app.state.ingestions
     size = request.state.body_bytes
-    return WriteContext(runtime, now, idempotency_key, if_match, size=size, ingestions=ingestions)
+    return WriteContext(runtime, now, idempotency_key, if_match, caller, size=size, ingestions=ingestions)
 
 
 SingleWrite = Annotated[WriteContext, Depends(_write_context)]

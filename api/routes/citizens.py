@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.addresses import add_notes
 from api.request_parsing.erasures import CitizenErasureRequest, erase_and_report
-from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.runtime.runtime import Runtime
 from api.security.exports import ReservedExport, stream_blocks
-from api.security.mind_permissions import FEEDBACK, STATE
-from api.security.permissions import CITIZENS, ERASURE, CurrentCaller, citizen_may, requires
-from orchestration.features.feedback import kept as told_feedback
-from orchestration.features.feedback.flow import tell
-from orchestration.features.identity.flow import read_identity, read_identity_diff
-from orchestration.features.identity.learning import learning_page
-from orchestration.features.identity.values import (
-    AsOf,
-    Between,
-    Identity,
-    IdentityDiff,
-    LearningMoments,
-    LearningPage,
-    WhoIs,
-)
+from api.security.permissions import CurrentCaller
+from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.values import AsOf, Identity, WhoIs
 from orchestration.features.mirror.layout import MirrorOf
 from orchestration.features.mirror.writer import stream_tar, take_snapshot
 from orchestration.mind import state as citizen
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from schemas.base import CitizenId, Identifier, Request
+from schemas.base import CitizenId, Request
 from schemas.commands import EraseCitizen, ErasureReport
 from schemas.memory import Level, collective_of
-from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
-from schemas.mind.state import CitizenPage, CitizenState, EnergySeries, StateAsOf, StateChange, StateHistory
+from schemas.mind.state import CitizenPage, CitizenState, StateAsOf, StateChange
+from schemas.operation import ERASES, AsCitizen, May, Operation, citizen_may, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import Instant, KnownMoment, Scope, to_instant
 
@@ -51,11 +38,6 @@ class ExportRequest(Request):
     known_at: KnownMoment | None = None
 
 
-router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
-
-
-@router.get("", operation_id="list_citizens")
-@requires(CITIZENS)
 async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtime: OpenRuntime) -> CitizenPage:
     """The citizens of whom something is stored and whom the key may read, a page at a time."""
     after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
@@ -66,48 +48,23 @@ async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtim
     )
 
 
-@router.get("/{citizen_id}/state", operation_id="get_state")
-@requires(citizen_may("read"))
-async def state(
-    citizen_id: CitizenId, query: Annotated[StateAsOf, Query()], runtime: OpenRuntime, now: Now, response: Response
-) -> CitizenState:
+async def state(citizen_id: CitizenId, query: StateAsOf, runtime: OpenRuntime, now: Now) -> CitizenState:
     """The energy, emotions and goal of a citizen, now or at a moment.
 
     What nobody set is derived from the memories of the days before: then `derived` is true and `sources` names
     them. `Substrate-Notes` lists what was assumed.
     """
-    add_notes(response, query)
     scope = Scope.resolve_datetimes(query.as_of_time, query.known_at, now)
     return await citizen.felt_state(citizen_id, runtime.deps, scope, now)
 
 
-@router.get("/{citizen_id}/state/history", operation_id="get_state_history")
-@requires(citizen_may("read"))
-async def state_history(
-    citizen_id: CitizenId, query: Annotated[Paged, Query()], runtime: OpenRuntime
-) -> StateHistory:
-    """All records of the state, a page at a time, each with its valid time and its transaction time."""
-    return await citizen.state_history(citizen_id, query, runtime.deps)
-
-
-@router.get("/{citizen_id}/energy", operation_id="get_energy")
-@requires(citizen_may("read"))
-async def energy(
-    citizen_id: CitizenId, query: Annotated[Paged, Query()], runtime: OpenRuntime, now: Now
-) -> EnergySeries:
-    """The energy now, the ordinary one to which it returns, and a page of what set it: the citizen or a stream."""
-    return await citizen.energy_series(citizen_id, query, runtime.deps, now)
-
-
-@router.put("/{citizen_id}/state", operation_id="set_state")
-@requires(STATE)
 async def set_state(
     citizen_id: CitizenId,
     change: StateChange,
+    *,
     caller: CurrentCaller,
     runtime: OpenRuntime,
     now: Now,
-    response: Response,
 ) -> CitizenState:
     """Set the given fields, from `valid_at` (default: now) on; the others stay. The past does not change.
 
@@ -116,30 +73,10 @@ async def set_state(
 
     `Substrate-Notes` lists what was assumed.
     """
-    add_notes(response, change)
     key_id = caller.writer_of(Level.N1, citizen_id).key_id
-    return await citizen.change_state(citizen_id, caller.limit_source(change), runtime.deps, now, key_id=key_id)
+    return await citizen.change_state(citizen_id, change, runtime.deps, now, key_id=key_id)
 
 
-@router.get("/{citizen_id}/dissonances", operation_id="list_dissonances")
-@requires(citizen_may("read"))
-async def dissonances(
-    citizen_id: CitizenId,
-    query: Annotated[LearningPage, Query()],
-    runtime: OpenRuntime,
-    now: Now,
-    response: Response,
-) -> LearningMoments:
-    """The beliefs that changed, a page at a time, and how often each correction pattern recurs among them.
-
-    `Substrate-Notes` lists what was assumed.
-    """
-    add_notes(response, query)
-    return await learning_page(citizen_id, query, runtime.deps, now)
-
-
-@router.get("/{citizen_id}/export", response_class=StreamingResponse, operation_id="export_citizen")
-@requires(citizen_may("read"))
 async def export_memory(
     citizen_id: CitizenId, query: Annotated[ExportRequest, Query()], runtime: OpenRuntime, reserved: ReservedExport
 ) -> StreamingResponse:
@@ -166,8 +103,6 @@ async def answer_export(
     return response
 
 
-@router.get("/{citizen_id}/mirror", response_class=StreamingResponse, operation_id="mirror_citizen")
-@requires(citizen_may("read"))
 async def mirror_memory(
     citizen_id: CitizenId, runtime: OpenRuntime, now: Now, reserved: ReservedExport
 ) -> StreamingResponse:
@@ -185,8 +120,6 @@ async def answer_mirror(of: MirrorOf, runtime: Runtime, now: Instant) -> Streami
     return StreamingResponse(blocks, media_type="application/x-tar", headers={"Content-Disposition": name})
 
 
-@router.delete("/{citizen_id}", operation_id="erase_citizen")
-@requires(ERASURE)
 async def erase_citizen(
     citizen_id: CitizenId, query: Annotated[CitizenErasureRequest, Query()], writing: SingleWrite
 ) -> ErasureReport:
@@ -197,8 +130,6 @@ async def erase_citizen(
     return await erase_and_report({**query.model_dump(), "citizen_id": citizen_id}, EraseCitizen, writing)
 
 
-@router.get("/{citizen_id}/identity", operation_id="get_identity")
-@requires(citizen_may("read"))
 async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: OpenRuntime, now: Now) -> Identity:
     """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
     whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
@@ -207,51 +138,33 @@ async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: O
     return await read_identity(whose, runtime.deps, now)
 
 
-@router.get("/{citizen_id}/identity/diff", operation_id="compare_identity")
-@requires(citizen_may("read"))
-async def changed(
-    citizen_id: CitizenId, query: Annotated[Between, Query()], runtime: OpenRuntime, now: Now
-) -> IdentityDiff:
-    """What changed in a citizen between `from` and `to`: name, role, people, attachments, values, temperament."""
-    return await read_identity_diff(citizen_id, query, runtime.deps, now)
-
-
-FeedbackInPath = Annotated[
-    Identifier, Path(description="The id of the feedback; percent-encode special characters.")
-]
-
-
-@router.post("/{citizen_id}/feedback", status_code=201, operation_id="tell_feedback")
-@requires(FEEDBACK)
-async def tell_feedback(
-    citizen_id: CitizenId, told: Feedback, runtime: OpenRuntime, now: Now, response: Response
-) -> FeedbackRecord:
-    """Say which memories answered a question, and which did not: later questions like it go by that.
-
-    The 200 latest of a citizen are kept. `Substrate-Notes` lists what was assumed.
-    """
-    add_notes(response, told)
-    return await tell(citizen_id, told, runtime.deps, now)
-
-
-@router.get("/{citizen_id}/feedback", operation_id="list_feedback")
-@requires(citizen_may("read"))
-async def feedback(citizen_id: CitizenId, query: Annotated[Paged, Query()], runtime: OpenRuntime) -> FeedbackPage:
-    """What the citizen told, a page at a time, oldest first, and what all of it does to its questions now."""
-    return await told_feedback.list_feedback(citizen_id, query, runtime.deps)
-
-
-@router.delete("/{citizen_id}/feedback/{feedback_id:path}", operation_id="take_back_feedback")
-@requires(citizen_may("write"))
-async def take_back_feedback(
-    citizen_id: CitizenId, feedback_id: FeedbackInPath, runtime: OpenRuntime, now: Now
-) -> FeedbackTakenBack:
-    """Take one feedback back: from now on it is as if it had never been told."""
-    return await told_feedback.take_back(citizen_id, [feedback_id], runtime.deps, now)
-
-
-@router.delete("/{citizen_id}/feedback", operation_id="take_back_all_feedback")
-@requires(citizen_may("write"))
-async def take_back_all_feedback(citizen_id: CitizenId, runtime: OpenRuntime, now: Now) -> FeedbackTakenBack:
-    """Take all feedback of the citizen back: from now on it is as if none had ever been told."""
-    return await told_feedback.take_back(citizen_id, None, runtime.deps, now)
+READS: Final = citizen_may("read")
+SETS_STATE: Final = May(
+    "citizen:ID:state; of a key for the source citizen :write",
+    lambda asked: [AsCitizen(asked.path["citizen_id"])],
+    of_path=True,
+    source="source",
+)
+STATES: Final = group(
+    "citizens",
+    Operation("list_citizens", "GET /v1/citizens", "List citizens",
+              May("any key; it sees only the citizens that it may read"), listed),
+    Operation("get_state", "GET /v1/citizens/{citizen_id}/state", "Read the state of a citizen", READS, state,
+              notes=True, call="state"),
+    Operation("get_state_history", "GET /v1/citizens/{citizen_id}/state/history", "Read all states of a citizen",
+              READS, citizen.state_history, call="state_history"),
+    Operation("get_energy", "GET /v1/citizens/{citizen_id}/energy", "Read the energy of a citizen over time",
+              READS, citizen.energy_series, call="energy"),
+    Operation("set_state", "PUT /v1/citizens/{citizen_id}/state", "Set the state of a citizen",
+              SETS_STATE, set_state, notes=True),
+)  # fmt: skip
+FILES: Final = group(
+    "citizens",
+    Operation("export_citizen", "GET /v1/citizens/{citizen_id}/export", "Export a citizen's memory",
+              READS, export_memory, sent=StreamingResponse),
+    Operation("mirror_citizen", "GET /v1/citizens/{citizen_id}/mirror",
+              "Stream a citizen's memory as a tar of files", READS, mirror_memory, sent=StreamingResponse),
+    Operation("erase_citizen", "DELETE /v1/citizens/{citizen_id}", "Erase a citizen's memory for good",
+              ERASES, erase_citizen),
+    Operation("get_identity", "GET /v1/citizens/{citizen_id}/identity", "Read who a citizen is", READS, who),
+)  # fmt: skip

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import StreamingResponse
 
 from api.dependencies import OpenRuntime
 from api.request_parsing.erasures import ErasureRequest, erase_and_report
-from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.routes.citizens import ExportRequest, answer_export
 from api.security.exports import ReservedExport
-from api.security.mind_permissions import COLLECTIVE_ERASURE, COLLECTIVE_READING, COLLECTIVES
-from api.security.permissions import CurrentCaller, requires
+from api.security.permissions import CurrentCaller
 from orchestration.transfer.line_format import Origin
 from schemas.collectives import CollectiveId, CollectivePage
 from schemas.commands import EraseCollective, ErasureReport
 from schemas.memory import Level, graph_key
+from schemas.operation import ERASES, May, Need, Operation, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
-
-router = APIRouter(prefix="/v1/collectives", tags=["collectives"], route_class=StrictRoute)
 
 CollectiveInPath = Annotated[CollectiveId, Path(description="The id of a collective beside the default one.")]
 
 
-@router.get("", operation_id="list_collectives")
-@requires(COLLECTIVES)
 async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtime: OpenRuntime) -> CollectivePage:
     """The collectives in which something is stored and which the key may read, a page at a time."""
     after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
@@ -39,8 +34,6 @@ async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtim
     )
 
 
-@router.get("/{collective}/export", response_class=StreamingResponse, operation_id="export_collective")
-@requires(COLLECTIVE_READING)
 async def export_memory(
     collective: CollectiveInPath,
     query: Annotated[ExportRequest, Query()],
@@ -55,10 +48,24 @@ async def export_memory(
     return await answer_export(Origin(graph_key(Level.N2, collective), None), query, runtime, reserved)
 
 
-@router.delete("/{collective}", operation_id="erase_collective")
-@requires(COLLECTIVE_ERASURE)
 async def erase_collective(
     collective: CollectiveInPath, query: Annotated[ErasureRequest, Query()], writing: SingleWrite
 ) -> ErasureReport:
     """Remove the whole collective for good, with all that anybody wrote there. Needs a steward of it."""
     return await erase_and_report({**query.model_dump(), "collective": collective}, EraseCollective, writing)
+
+
+READS: Final = May(
+    "collective:ID:read",
+    lambda asked: [Need("read", None, graph_key(Level.N2, asked.path["collective"]))],
+    of_path=True,
+)
+OPERATIONS: Final = group(
+    "collectives",
+    Operation("list_collectives", "GET /v1/collectives", "List collectives",
+              May("any key; it sees only the collectives that it may read"), listed),
+    Operation("export_collective", "GET /v1/collectives/{collective}/export", "Export a collective",
+              READS, export_memory, sent=StreamingResponse),
+    Operation("erase_collective", "DELETE /v1/collectives/{collective}", "Erase a collective",
+              ERASES._replace(says="collective:ID:steward"), erase_collective),
+)  # fmt: skip

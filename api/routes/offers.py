@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.erasures import erase_from_store, erasure_of, sign_erasure
-from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import LISTING, CurrentCaller, requires
-from api.security.upkeep_permissions import OFFER
+from api.security.permissions import CurrentCaller
 from orchestration.features.offers import flow as offers
 from orchestration.features.offers.rules import Whose
 from schemas.base import Identifier
 from schemas.commands import ANY_COMMAND
-from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
-
-router = APIRouter(prefix="/v1/upkeep/offers", tags=["upkeep"], route_class=StrictRoute)
-
-
-@router.get("", operation_id="list_offers")
-@requires(LISTING)
-async def list_offers(query: Annotated[OffersRequest, Query()], runtime: OpenRuntime, now: Now) -> OffersAnswer:
-    """What could be resolved or unblocked and nobody took up, each with its ready-made command."""
-    return await offers.list_offers(query, runtime.deps, now)
+from schemas.operation import Operation, graph_may, group
+from schemas.upkeep.offers import OfferOutcome, OfferReply
 
 
-@router.post("/{offer_id}", operation_id="answer_offer")
-@requires(OFFER)
 async def answer_offer(
     offer_id: Annotated[Identifier, Path()],
     reply: OfferReply,
+    *,
     runtime: OpenRuntime,
     now: Now,
     caller: CurrentCaller,
@@ -54,3 +43,10 @@ async def answer_offer(
         raise receipt.refusal()
     caller.commands.append(receipt.command_id)
     return OfferOutcome(offer=offer, answer="take", receipt=receipt)
+
+
+OPERATIONS: Final = group(
+    "upkeep",
+    Operation("answer_offer", "POST /v1/upkeep/offers/{offer_id}", "Take an offer up, or decline it",
+              graph_may("write"), answer_offer, repeatable=False),
+)  # fmt: skip

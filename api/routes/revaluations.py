@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import CurrentCaller, citizen_may, requires
+from api.security.permissions import CurrentCaller
 from orchestration.features.revaluation.flow import draw_for, judge
 from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 from schemas.base import CitizenId
 from schemas.commands import Command, Correct
 from schemas.memory import Level
+from schemas.operation import Operation, citizen_may, group
 
-router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
 
-
-@router.get("/{citizen_id}/revaluations", operation_id="draw_revaluations")
-@requires(citizen_may("read"))
 async def draw(
     citizen_id: CitizenId, query: Annotated[DrawRequest, Query()], runtime: OpenRuntime, now: Now
 ) -> Draw:
@@ -30,10 +26,8 @@ async def draw(
     return await draw_for(citizen_id, runtime.deps, now, seed=query.seed, count=query.count)
 
 
-@router.post("/{citizen_id}/revaluations", operation_id="judge_revaluations")
-@requires(citizen_may("write"))
 async def judged(
-    citizen_id: CitizenId, request: JudgementRequest, runtime: OpenRuntime, now: Now, caller: CurrentCaller
+    citizen_id: CitizenId, request: JudgementRequest, *, runtime: OpenRuntime, now: Now, caller: CurrentCaller
 ) -> JudgementsAnswer:
     """Give memories a new importance, or leave them as they are. Each judgement counts on its own.
 
@@ -51,3 +45,12 @@ async def judged(
         if outcome.status == "revalued" and outcome.receipt
     ]
     return answer
+
+
+OPERATIONS: Final = group(
+    "citizens",
+    Operation("draw_revaluations", "GET /v1/citizens/{citizen_id}/revaluations", "Draw memories to judge anew",
+              citizen_may("read"), draw),
+    Operation("judge_revaluations", "POST /v1/citizens/{citizen_id}/revaluations",
+              "Say anew how much memories matter", citizen_may("write"), judged),
+)  # fmt: skip

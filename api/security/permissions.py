@@ -10,8 +10,8 @@ only where that reveals nothing: another action on a citizen in a scope, a share
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from functools import wraps
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial, wraps
 from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends, Request
@@ -22,12 +22,14 @@ from api.security.authentication import OPEN_SERVICE, Principal
 from orchestration.features.association.values import TagWalk
 from orchestration.features.shape.values import Look
 from orchestration.writing.changes import lower_source, outweighs
+from schemas.base import Request as Asking
 from schemas.collectives import MOST_ASKED, AsksGraphs, check_collective, owner_of
 from schemas.commands import Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
+from schemas.operation import AsCitizen, Asked, Claim, May, Need, Standing
 from schemas.wave_signal import Resonate
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name
@@ -84,16 +86,16 @@ class Caller:
                 remedy="Leave source out, or ask an administrator for a key with a higher source.",
             )
 
-    def limit_source[C: BaseModel](self, command: C) -> C:
+    def limit_source[C: BaseModel](self, command: C, field: str = "source") -> C:
         """The command, its default source lowered to the caller's highest. Raises Forbidden for a higher claim."""
-        source = getattr(command, "source", None)
+        source = getattr(command, field, None)
         if source is None:
             return command
-        if "source" in command.model_fields_set:
+        if field in command.model_fields_set:
             self.require_source(source)
             return command
         limited = lower_source(source, self.principal.highest_source)
-        return command if limited is source else command.model_copy(update={"source": limited})
+        return command if limited is source else command.model_copy(update={field: limited})
 
     def writer_of(self, graph: GraphKey, citizen_id: str | None) -> Writer:
         """The writer of a record on this level.
@@ -110,6 +112,10 @@ class Caller:
         key_id = None if is_open else self.principal.key_id
         return Writer(key_id, author, self.principal.highest_source, steward=steward)
 
+    def may_read_graph(self, graph: GraphKey) -> bool:
+        """True when the caller may read a shared graph; N1 depends on the citizen, who was asked for before."""
+        return graph == Level.N1 or "read" in self.grants.level_actions(graph)
+
     def may_read(self, citizen_id: str) -> bool:
         """True when a scope of the caller allows to read the citizen's memory."""
         return "read" in self.grants.citizen_actions(citizen_id)
@@ -124,7 +130,7 @@ class Caller:
 
     def readable[K: GraphKey](self, graphs: tuple[K, ...]) -> tuple[K, ...]:
         """The graphs without the shared ones that the caller may not read. N1 depends on the citizen and stays."""
-        return tuple(graph for graph in graphs if graph == Level.N1 or "read" in self.grants.level_actions(graph))
+        return tuple(filter(self.may_read_graph, graphs))
 
 
 def shared_scope(graph: GraphKey) -> str:
@@ -157,6 +163,74 @@ type PathCheck = Callable[[Caller, PathValues], None]
 type Check = Callable[[Caller, Arguments], Arguments]
 
 
+def asked_of(arguments: Arguments) -> Asked:
+    """What was asked, of the parsed arguments of a handler: one of them is the request."""
+    return Asked(next((value for value in arguments.values() if isinstance(value, Asking)), None), arguments)
+
+
+def may_override(caller: Caller, citizen_id: str) -> bool:
+    """Whether the caller may write the citizen's memory as the citizen: less lifts no block and sets no state."""
+    may_write = "write" in caller.grants.citizen_actions(citizen_id)
+    return may_write and not outweighs(Source.CITIZEN, caller.principal.highest_source)
+
+
+def of_record(action: Action, says: str = "") -> May:
+    """The action on the record at `address`, of the citizen that the query names, if it names one."""
+
+    def needs(asked: Asked) -> Iterable[Need]:
+        graph = named_graph(asked.path["address"].level, asked.request)
+        yield Need(action, getattr(asked.request, "citizen_id", None), graph)
+
+    return May(says or f"citizen:ID:{action} or LEVEL:{action}", needs)
+
+
+def check_path(may: May, caller: Caller, path: PathValues) -> None:
+    """Refuse callers that no body could let through. Raises as `Caller.require`."""
+    if may.scope:
+        caller.require_upkeep() if may.scope == "upkeep" else caller.require_admin()
+    if may.of_path:
+        _require_all(may, caller, Asked(None, path))
+    elif may.stewards:
+        if not caller.grants.anywhere("steward"):
+            caller.require_anywhere("erase", shared=False)
+    elif may.first is not None and "citizen_id" in path:
+        caller.require(Level.N1, path["citizen_id"], may.first)
+    elif may.first is not None:
+        caller.require_anywhere(may.first, shared=may.shared)
+
+
+def authorize(may: May, caller: Caller, arguments: Arguments) -> Arguments:
+    """The arguments, narrowed to what the caller may have. Raises as `Caller.require` and `require_source`."""
+    if may.scope:
+        caller.require_upkeep() if may.scope == "upkeep" else caller.require_admin()
+    asked = asked_of(arguments)
+    _require_all(may, caller, asked)
+    request = asked.request
+    if may.source:
+        request = caller.limit_source(request, may.source)
+    if may.narrows:
+        request = narrow_levels(request, asked.citizen_id, caller)
+    if request is asked.request:
+        return arguments
+    return {name: request if value is asked.request else value for name, value in arguments.items()}
+
+
+def _require_all(may: May, caller: Caller, asked: Asked) -> None:
+    for need in may.needs(asked):
+        match need:
+            case Need():
+                caller.require(need.graph, need.citizen_id, need.action)
+            case AsCitizen():
+                own = may_override(caller, need.citizen_id)
+                caller.require(Level.N1, need.citizen_id, "write" if own else "state")
+            case Claim():
+                caller.require_source(need.source)
+            case Standing("upkeep"):
+                caller.require_upkeep()
+            case Standing():
+                caller.require_admin()
+
+
 class Permission(NamedTuple):
     """A requirement of a route, as a sentence and as a check of its parsed arguments, which may narrow them.
 
@@ -166,6 +240,11 @@ class Permission(NamedTuple):
     description: str
     check: Check = lambda _caller, arguments: arguments
     check_path: PathCheck = lambda _caller, _path: None
+
+    @classmethod
+    def of(cls, may: May) -> Permission:
+        """The permission that a declaration asks for."""
+        return cls(may.says, partial(authorize, may), partial(check_path, may))
 
     @classmethod
     def of_path(cls, description: str, check_path: PathCheck) -> Permission:

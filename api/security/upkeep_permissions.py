@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Final
 
 from api.security.permissions import Arguments, Caller, PathValues, Permission, in_graph
-from orchestration.writing.changes import lower_source
 from schemas.commands import Writer
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, graph_key, level_of
@@ -65,33 +64,6 @@ REPAIR: Final = Permission("upkeep, and citizen:ID:write or LEVEL:write", _check
 
 
 OFFER: Final = Permission("citizen:ID:write or LEVEL:write", in_graph("write", "reply"))
-GRAPH_READING: Final = Permission(
-    "upkeep, and citizen:ID:read or LEVEL:read", in_graph("read", upkeep=True), _check_upkeep_path
-)
-POLICY_REMOVAL: Final = Permission(
-    "upkeep, and citizen:ID:write or LEVEL:write", in_graph("write", upkeep=True), _check_upkeep_path
-)
-
-
-def _check_graph_change(caller: Caller, arguments: Arguments) -> Arguments:
-    """A request that acts in the name of a source, which is at most the highest that the caller may claim."""
-    caller.require_upkeep()
-    request = arguments["request"]
-    caller.require(request.graph_key, request.citizen_id, "write")
-    if getattr(request, "action", None) == "erase":
-        caller.require(request.graph_key, request.citizen_id, "erase")
-    if "by" in request.model_fields_set:
-        caller.require_source(request.by)
-    by = lower_source(request.by, caller.principal.highest_source)
-    return {**arguments, "request": request.model_copy(update={"by": by})}
-
-
-GRAPH_CHANGE: Final = Permission(
-    "upkeep, and citizen:ID:write or LEVEL:write; citizen:ID:erase or LEVEL:erase for what erases",
-    _check_graph_change,
-    _check_upkeep_path,
-)
-
 
 ERASING: Final = "erasure"
 """The job that erases."""

@@ -14,6 +14,7 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind.derived_state import NOTHING_DERIVED, DerivedState, derive_state
 from orchestration.mind.energy import Energy, energy_at, feed_back
+from schemas.base import CitizenId
 from schemas.errors import Conflict, Fault, NotFound, StoreTimeout
 from schemas.memory import Level, Source
 from schemas.mind.state import (
@@ -149,8 +150,8 @@ def state_fields(content: Content) -> dict[str, Any]:
     return fields
 
 
-async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistory:
-    """A page of all records of the state. All pages show the records as they were when the first page was read.
+async def state_history(citizen_id: CitizenId, page: Paged, deps: Deps) -> StateHistory:
+    """All records of the state, a page at a time, each with its valid time and its transaction time.
 
     Raises NotFound for a citizen without a graph, InvalidRequest for an invalid cursor.
     """
@@ -158,8 +159,8 @@ async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistor
     return StateHistory(citizen_id=citizen_id, records=tuple(map(state_record, records)), next=following)
 
 
-async def energy_series(citizen_id: str, page: Paged, deps: Deps, now: Instant) -> EnergySeries:
-    """The energy now, and a page of its records; raises as `state_history` does, and as `felt_state`."""
+async def energy_series(citizen_id: CitizenId, page: Paged, deps: Deps, now: Instant) -> EnergySeries:
+    """The energy now, the ordinary one to which it returns, and a page of what set it: the citizen or a stream."""
     records, following = await _read_page(citizen_id, page, deps)
     felt = await felt_state(citizen_id, deps, Scope.current(now), now)
     points = tuple(energy_point(state_record(record)) for record in records)

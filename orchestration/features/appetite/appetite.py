@@ -15,6 +15,7 @@ from orchestration.graph_queries.existing_graphs import View, open_plain_view
 from orchestration.mind.state import felt_state
 from orchestration.mind.stream_notes import LastStream, read_last_stream
 from orchestration.question.reading import ASKING, ROLES
+from schemas.base import CitizenId
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import find_zone
 from schemas.memory import Level
@@ -43,10 +44,12 @@ class _Read(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-async def read_appetite(citizen_id: str, request: AppetiteRequest, deps: Deps, now: Instant) -> Appetite:
-    """What the citizen has to wake for; nothing for one that is not known, and a note says so.
+async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: Deps, now: Instant) -> Appetite:
+    """What the citizen has to wake for: readings from 0 to 1, each with its reason and its memories.
 
-    What is not read in time counts as nothing, and a note names it. Raises StoreMisfit, Unavailable.
+    Nothing is changed, and nothing is asked: a stream that follows from it comes with `intend`.
+
+    Raises StoreMisfit, Unavailable.
     """
     scope = Scope.current(now)
     graphs = tuple(dict.fromkeys((Level.N1, *request.graphs)))

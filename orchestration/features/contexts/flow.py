@@ -27,6 +27,7 @@ from orchestration.features.imagination import queries as predictions
 from orchestration.writing import atomic, command_rows, mentions, receipts, restatements
 from orchestration.writing.changes import Refusal
 from orchestration.writing.mentions import Mentions, Writing
+from schemas.base import CitizenId
 from schemas.commands import Command, Remember, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, errors_by_slug
 from schemas.memory import Level
@@ -82,7 +83,9 @@ class _Built(NamedTuple):
 
 
 async def write_context(request: WriteContext, deps: Deps, now: Instant, writer: Writer) -> ContextReceipt:
-    """Write a context as a whole or not at all, once for each `command_id`.
+    """Write an episode with nodes by name, typed edges, feeling, result and rule, as a whole or not at all.
+
+    With `outcome_of` it says what came of a kept prediction. `warnings` tell what was mended.
 
     Raises InvalidRequest for what cannot be mended, NotFound for a node's id or a prediction that is not there,
     Conflict for a `command_id` with another content and for a prediction that was answered before.
@@ -309,11 +312,10 @@ async def _answer(sent: _Sent, felt: _Felt) -> str | None:
     return prediction_id if await predictions.answer_prediction(sent.graph, prediction_id, outcome) else None
 
 
-async def read_agent_log(citizen_id: str, query: AgentLogQuery, deps: Deps) -> AgentLog:
-    """The notes of agents, a page of `limit` contexts at a time, the newest first.
+async def read_agent_log(citizen_id: CitizenId, query: AgentLogQuery, deps: Deps) -> AgentLog:
+    """The notes that agents left with written contexts: who, what, the decision, the tokens; the newest first.
 
-    Empty for a citizen without a graph. Raises InvalidRequest for an invalid cursor, NotFound for a context that
-    is not there.
+    Raises InvalidRequest for an invalid cursor, NotFound for a context that is not there.
     """
     graph = deps.graph(graph_name(Level.N1, citizen_id))
     exists = await deps.graphs.for_reading(graph.name)

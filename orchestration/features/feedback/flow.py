@@ -12,6 +12,7 @@ from orchestration.features.feedback.kept import citizen_graph, record_of, store
 from orchestration.features.feedback.queries import StoredFeedback
 from orchestration.ranking.learned import NOTHING_LEARNED, Lesson, draw_lesson, question_words
 from orchestration.retrieval import rank_candidates
+from schemas.base import CitizenId
 from schemas.errors import Conflict, InvalidRequest
 from schemas.intention import RetrievalIntention
 from schemas.mind.feedback import Feedback, FeedbackRecord
@@ -25,8 +26,10 @@ MOST_KEPT = 200
 _MAX_TRIES = 16
 
 
-async def tell(citizen_id: str, feedback: Feedback, deps: Deps, now: Instant) -> FeedbackRecord:
-    """Keep a feedback of a citizen, once for each `feedback_id`.
+async def tell(citizen_id: CitizenId, feedback: Feedback, deps: Deps, now: Instant) -> FeedbackRecord:
+    """Say which memories answered a question, and which did not: later questions like it go by that.
+
+    The 200 latest of a citizen are kept. `Substrate-Notes` lists what was assumed.
 
     Raises NotFound for a citizen without a graph, InvalidRequest for ids that are no memories at the levels asked,
     Conflict for a `feedback_id` that said something else. Nothing is changed then.

@@ -11,15 +11,19 @@ from orchestration.dependencies import Deps
 from orchestration.features.feedback import queries as store
 from orchestration.features.feedback.queries import StoredFeedback
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned, Lesson, learn, learned_factors, learned_until
-from schemas.base import Frozen, Unit
+from schemas.base import CitizenId, Frozen, Identifier, Unit
 from schemas.errors import Fault, NotFound, StoreTimeout
 from schemas.memory import Level
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
+from schemas.operation import Says
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+
+FeedbackId = Annotated[Identifier, Says("The id of the feedback; percent-encode special characters.")]
+
 
 NOT_READ = "what feedback taught could not be read in time"
 _Weight = Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False)]
@@ -87,8 +91,8 @@ def record_of(told: StoredFeedback) -> FeedbackRecord:
     return FeedbackRecord(feedback_id=told.id, told_at=to_datetime(told.created_at), **fields)
 
 
-async def list_feedback(citizen_id: str, page: Paged, deps: Deps) -> FeedbackPage:
-    """A page of what the citizen told, and what all of it does now.
+async def list_feedback(citizen_id: CitizenId, page: Paged, deps: Deps) -> FeedbackPage:
+    """What the citizen told, a page at a time, oldest first, and what all of it does to its questions now.
 
     Raises NotFound for a citizen without a graph, InvalidRequest for an invalid cursor.
     """
@@ -111,6 +115,24 @@ async def citizen_graph(citizen_id: str, deps: Deps) -> Graph:
     if not await deps.graphs.for_reading(name):
         raise NotFound(f"nothing was remembered for {citizen_id} yet")
     return deps.graph(name)
+
+
+async def take_back_one(
+    citizen_id: CitizenId, feedback_id: FeedbackId, deps: Deps, now: Instant
+) -> FeedbackTakenBack:
+    """Take one feedback back: from now on it is as if it had never been told.
+
+    Raises as `take_back`.
+    """
+    return await take_back(citizen_id, [feedback_id], deps, now)
+
+
+async def take_back_all(citizen_id: CitizenId, deps: Deps, now: Instant) -> FeedbackTakenBack:
+    """Take all feedback of the citizen back: from now on it is as if none had ever been told.
+
+    Raises as `take_back`.
+    """
+    return await take_back(citizen_id, None, deps, now)
 
 
 async def take_back(citizen_id: str, ids: Sequence[str] | None, deps: Deps, now: Instant) -> FeedbackTakenBack:

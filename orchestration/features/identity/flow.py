@@ -14,6 +14,7 @@ from orchestration.features.imagination.predictions import read_score
 from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.mind.state import felt_state
 from orchestration.question.reading import ROLES
+from schemas.base import CitizenId
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.paging import decode_cursor, encode_cursor
@@ -84,8 +85,11 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     )
 
 
-async def read_identity_diff(citizen_id: str, asked: Between, deps: Deps, now: Instant) -> IdentityDiff:
-    """What changed in a citizen between two moments. Raises InvalidRequest when the first is after the second."""
+async def read_identity_diff(citizen_id: CitizenId, asked: Between, deps: Deps, now: Instant) -> IdentityDiff:
+    """What changed in a citizen between `from` and `to`: name, role, people, attachments, values, temperament.
+
+    Raises InvalidRequest when the first is after the second.
+    """
     end = to_datetime(now) if asked.to_time is None else asked.to_time
     if asked.from_time > end:
         raise InvalidRequest(

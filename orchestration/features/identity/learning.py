@@ -21,6 +21,7 @@ from orchestration.mind.dissonance import (
 )
 from orchestration.mind.stream_notes import store_notes_of
 from orchestration.ranking.learned import learned_until
+from schemas.base import CitizenId
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
@@ -43,11 +44,12 @@ class _PageStart(NamedTuple):
     inferred_to: Instant
 
 
-async def learning_page(citizen_id: str, page: LearningPage, deps: Deps, now: Instant) -> LearningMoments:
-    """One page of the changed beliefs of the citizen, in the order in which they ended.
+async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, now: Instant) -> LearningMoments:
+    """The beliefs that changed, a page at a time, and how often each correction pattern recurs among them.
 
-    Changes that streams inferred stand among them. A page is longer than its limit only when one command changed
-    more beliefs of one memory. Raises InvalidRequest for an invalid cursor.
+    `Substrate-Notes` lists what was assumed.
+
+    Raises InvalidRequest for an invalid cursor.
     """
     name = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(name):

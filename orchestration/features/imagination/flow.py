@@ -47,7 +47,12 @@ class _Echo(NamedTuple):
 
 
 async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
-    """What came of an action before. Raises as `resonate` does."""
+    """What came of an action before: results and feelings of the past contexts that are most like it (002).
+
+    With `keep` the prediction is kept, and a context with `outcome_of` says what came of it.
+
+    Raises as `resonate` does.
+    """
     found = await resonate(_signal(request), deps, now, diverse=False)  # shares are of all that is near
     moment = now if request.as_of_time is None else to_instant(request.as_of_time)
     by_meaning = found.weights["likeness"] > 0.0

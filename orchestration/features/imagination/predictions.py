@@ -17,6 +17,7 @@ from orchestration.features.imagination.values import (
     PredictionPage,
     PredictionQuery,
 )
+from schemas.base import CitizenId
 from schemas.memory import Level
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
@@ -45,8 +46,11 @@ def shown(kept: StoredPrediction) -> Prediction:
     return prediction.model_copy(update={"brier": score(prediction)})
 
 
-async def list_predictions(citizen_id: str, query: PredictionQuery, deps: Deps) -> PredictionPage:
-    """A page of the kept predictions, the newest first. Raises InvalidRequest for an invalid cursor."""
+async def list_predictions(citizen_id: CitizenId, query: PredictionQuery, deps: Deps) -> PredictionPage:
+    """The kept predictions of a citizen and what came of them, the newest first; `open` for those without.
+
+    Raises InvalidRequest for an invalid cursor.
+    """
     before = None if query.cursor is None else decode_cursor(query.cursor, int, str)
     kept = [
         one
@@ -62,8 +66,8 @@ async def list_predictions(citizen_id: str, query: PredictionQuery, deps: Deps) 
     )
 
 
-async def read_calibration(citizen_id: str, deps: Deps) -> Calibration:
-    """How right the predictions of a citizen were; without any, all is 0."""
+async def read_calibration(citizen_id: CitizenId, deps: Deps) -> Calibration:
+    """How right the kept predictions were: the Brier score, over time and by bins of shares."""
     return calibrate(citizen_id, list(map(shown, await _read(citizen_id, deps))))
 
 

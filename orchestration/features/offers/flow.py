@@ -58,7 +58,7 @@ async def _find_told(what: str, but: frozenset[str], graph: Graph) -> list[str]:
 
 
 async def list_offers(request: OffersRequest, deps: Deps, now: Instant) -> OffersAnswer:
-    """The open offers of a graph, the newest memory first; none for a graph that does not exist."""
+    """What could be resolved or unblocked and nobody took up, each with its ready-made command."""
     found = await _find(Whose(request.graph_key, request.citizen_id), deps, now)
     offers = tuple(each.offer for each in found[: request.limit])
     return OffersAnswer(offers=offers, further=len(found) - len(offers))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from orchestration.dependencies import Deps
 from orchestration.features.feedback.kept import read_learned
@@ -25,9 +25,11 @@ from orchestration.mind.stream_notes import name_weights, read_stream_note, read
 from orchestration.ranking.learned import NOTHING_LEARNED
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
+from schemas.base import CitizenId, Identifier
 from schemas.errors import NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import GraphKey, Level, graph_fields
+from schemas.operation import Says
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
@@ -36,6 +38,7 @@ from substrate.graphs.names import graph_name
 from substrate.store import stream_notes as store
 from substrate.store.stream_notes import LAST_ID, RecordNow
 
+StreamId = Annotated[Identifier, Says("The `stream_id` of an answer.")]
 type MayRead = Callable[[GraphKey], bool]
 REMEDY = (
     "Streams are noted for as long as SUBSTRATE_STREAM_NOTES_DAYS says, and erased with their citizen; "
@@ -48,8 +51,8 @@ def read_everything(_key: GraphKey) -> bool:
     return True
 
 
-async def list_streams(citizen_id: str, page: Paged, deps: Deps) -> StreamPage:
-    """A page of the noted streams of a citizen, the newest first.
+async def list_streams(citizen_id: CitizenId, page: Paged, deps: Deps) -> StreamPage:
+    """The streams of a citizen, the newest first, a page at a time.
 
     Raises NotFound for a citizen without a graph, InvalidRequest for an invalid cursor.
     """
@@ -66,8 +69,11 @@ async def list_streams(citizen_id: str, page: Paged, deps: Deps) -> StreamPage:
     )
 
 
-async def read_stream(stream_id: str, deps: Deps, may_read: MayRead = read_everything) -> StreamRecord:
-    """What is kept of a stream, without memories of graphs that may not be read. Raises NotFound."""
+async def read_stream(stream_id: StreamId, deps: Deps, may_read: MayRead = read_everything) -> StreamRecord:
+    """What a stream was asked, when, what it saw on both axes of time, and the memories that it showed.
+
+    Raises NotFound.
+    """
     note = await _note(stream_id, deps)
     scope = note.found.scope
     focus, peripheral, background = (tuple(_memories(tier, may_read)) for tier in note.tiers)
@@ -88,11 +94,12 @@ async def read_stream(stream_id: str, deps: Deps, may_read: MayRead = read_every
     )
 
 
-async def replay(stream_id: str, deps: Deps, now: Instant, may_read: MayRead = read_everything) -> Replay:
-    """Ask a stream again as of then, known then, and say what has become of each memory.
+async def replay(stream_id: StreamId, deps: Deps, now: Instant, may_read: MayRead = read_everything) -> Replay:
+    """Ask the same again, as of then and known then: what has become of each memory, and why another one is found.
 
-    The new answer is no stream of the citizen: it is not noted and changes no energy. Raises NotFound for a stream
-    that is not noted, else as the stream did.
+    It is no new stream of the citizen, and changes nothing.
+
+    Raises NotFound for a stream that is not noted, else as the stream did.
     """
     note, citizen_id = await _note(stream_id, deps), _citizen(stream_id)
     again, records = await asyncio.gather(

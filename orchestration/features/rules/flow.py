@@ -27,6 +27,7 @@ from orchestration.features.rules.judgement import (
 from orchestration.features.rules.queries import MOST_RULES, NewCheck, StoredCheck, StoredRule
 from orchestration.features.rules.values import ListedRule, RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_plain_view
+from schemas.base import CitizenId
 from schemas.errors import Fault, Unavailable
 from schemas.memory import GraphKey, Level
 from schemas.paging import decode_cursor, encode_cursor
@@ -82,8 +83,10 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
     return answer.model_copy(update={"notes": (*view.notes, *notes, *cut)})
 
 
-async def list_rules(citizen_id: str, page: RulesPage, deps: Deps, now: Instant) -> RulesAnswer:
-    """A page of the rules that hold at the moment of the first page, the newest first, each with its record.
+async def list_rules(citizen_id: CitizenId, page: RulesPage, deps: Deps, now: Instant) -> RulesAnswer:
+    """The rules that hold, a page at a time, each with how often it held, failed, was checked and overridden.
+
+    `Substrate-Notes` lists what was assumed.
 
     Raises InvalidRequest for an invalid cursor, StoreMisfit, Unavailable.
     """

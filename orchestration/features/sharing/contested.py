@@ -24,7 +24,10 @@ from substrate.store.rows import record
 
 
 async def list_contested(query: ContestedQuery, deps: Deps, now: Instant) -> ContestedPage:
-    """A page of what somebody contests now, in a fixed order. Raises InvalidRequest for a wrong cursor."""
+    """The shared memories that somebody contests now, each with who does and why, a page at a time.
+
+    Raises InvalidRequest for a wrong cursor.
+    """
     [after] = (-1,) if query.cursor is None else decode_cursor(query.cursor, int)
     key = query.graph_key
     graph = deps.graph(graph_name(key, None))

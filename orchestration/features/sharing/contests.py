@@ -47,7 +47,9 @@ def statement_id(memory_id: str, citizen_id: str) -> str:
 
 
 async def contest(request: ContestRequest, writer: Writer, deps: Deps, now: Instant) -> WriteReceipt:
-    """Write the statement and its link, or another reason for a contest that stands. The receipt of the statement.
+    """Say that a shared memory of another is wrong, and why: a statement, with a link CONTESTS to the memory.
+
+    Sent again with another reason, it changes the statement. The receipt is that of the statement.
 
     Raises NotFound for an unknown memory, Conflict for one that was retracted or that the citizen wrote itself.
     """
@@ -76,7 +78,7 @@ async def contest(request: ContestRequest, writer: Writer, deps: Deps, now: Inst
 
 
 async def withdraw(request: Withdraw, writer: Writer, deps: Deps, now: Instant) -> WriteReceipt:
-    """End the contest of a citizen from now on; that it was contested stays known. The receipt of the statement.
+    """Take a contest back from now on. That it was contested until then stays in its history.
 
     Raises NotFound where the citizen does not contest the memory.
     """

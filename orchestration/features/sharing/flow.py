@@ -49,7 +49,10 @@ class _Done(NamedTuple):
 
 
 async def share(request: Share, writer: Writer, deps: Deps, now: Instant) -> Shared | WriteReceipt:
-    """Copy the memory, or update its copy, then copy its links; the receipt of the command that was refused.
+    """Copy a memory with its links to N2 or N3, in the name of the citizen.
+
+    Shared again, the copy is brought up to date. The copy has the source of the original, or the highest that the
+    key may claim, if that weighs less. What was retracted is refused.
 
     Raises NotFound for a memory that does not exist, Conflict for one that was retracted or does not hold now and
     for a command id of another command, NotAuthor for one that another wrote on a shared level.

@@ -31,6 +31,7 @@ from orchestration.features.situation.working_memory import active_rules, choose
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.mind.state import felt_state
 from orchestration.resonance.ask import resonate
+from schemas.base import CitizenId
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import find_zone
 from schemas.memory import Level
@@ -75,11 +76,12 @@ class _Reading(NamedTuple):
             return otherwise
 
 
-async def read_situation(citizen_id: str, request: SituationRequest, deps: Deps, now: Instant) -> Situation:
-    """The situation at a moment. A part that is not read in time is empty and named in `degraded`.
+async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps: Deps, now: Instant) -> Situation:
+    """State, stimuli, window and focus of the last cycle, seven contexts, rules, what changed (002, prepare).
 
-    Of a citizen that is not known it has the default state, and a note says so. Raises Unavailable when no graph
-    answers the signal, StoreMisfit.
+    A part that is not read in time is empty and named in `degraded`; nothing is changed.
+
+    Raises Unavailable when no graph answers the signal, StoreMisfit.
     """
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(citizen_id, request.graphs, scope, deps, now=now)

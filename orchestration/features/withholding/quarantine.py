@@ -30,6 +30,7 @@ from orchestration.features.withholding.values import (
 )
 from orchestration.mind.state import restore_state
 from orchestration.writing import atomic
+from schemas.base import Identifier
 from schemas.collectives import GraphRequest
 from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, StoreTimeout
@@ -90,11 +91,13 @@ _FATES: Final[Mapping[str, Any]] = {"hide": "hidden", "take_back": "taken_back",
 
 
 async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, writer: Writer = NOBODY) -> Quarantine:
-    """Hide what the request names and what follows from it; answers when all of it is hidden.
+    """Hide what was written by a source, in an episode, with a key or since a time, and what follows from it.
 
-    With `dry_run` nothing is changed. What was written meanwhile is hidden too. If it is interrupted, the same
-    request hides the rest, and what was hidden can be released. Raises NotFound when the graph does not exist,
-    Unavailable when the engine does not answer.
+    It answers when all of it is hidden. With `dry_run` nothing is changed, and the answer lists what would be.
+
+    Raises NotFound when the graph does not exist, Unavailable when the engine does not answer. What is written
+    meanwhile is hidden too. If it is interrupted, the same request hides the rest, and what was hidden can be
+    released.
     """
     order = await _order(request, deps, writer)
     before = await read_clock(order.graph, now)
@@ -168,9 +171,9 @@ async def _take_back_state(order: _Order, suspect: Suspect, mark: str, now: Inst
 
 
 async def release(
-    quarantine_id: str, request: QuarantineChange, deps: Deps, now: Instant, *, writer: Writer = NOBODY
+    quarantine_id: Identifier, request: QuarantineChange, deps: Deps, now: Instant, *, writer: Writer = NOBODY
 ) -> Quarantine:
-    """Bring back everything that a quarantine hid, but what was changed since. Released again, nothing happens.
+    """Bring back everything that it hid, but what was changed since. Released again, nothing happens.
 
     Raises NotFound for an unknown graph or quarantine, Conflict for one that was made final.
     """
@@ -199,8 +202,8 @@ async def release(
     return shown
 
 
-async def retract(quarantine_id: str, request: QuarantineChange, deps: Deps, now: Instant) -> Quarantine:
-    """Make a quarantine final: what it hid stays retracted, and the feedback that it put aside is removed.
+async def retract(quarantine_id: Identifier, request: QuarantineChange, deps: Deps, now: Instant) -> Quarantine:
+    """Make it final: what it hid stays retracted, and the feedback that it put aside is removed.
 
     Raises NotFound for an unknown graph or quarantine, Conflict for one that was released.
     """
@@ -215,13 +218,16 @@ async def retract(quarantine_id: str, request: QuarantineChange, deps: Deps, now
     return shown
 
 
-async def read_quarantine(quarantine_id: str, request: GraphRequest, deps: Deps) -> Quarantine:
-    """One quarantine with the first things that it hid. Raises NotFound for an unknown graph or quarantine."""
+async def read_quarantine(quarantine_id: Identifier, request: GraphRequest, deps: Deps) -> Quarantine:
+    """A quarantine with the first things that it hid.
+
+    Raises NotFound for an unknown graph or quarantine.
+    """
     return (await _find(await _order(request, deps, NOBODY), quarantine_id))[1]
 
 
 async def list_quarantines(request: GraphRequest, deps: Deps) -> QuarantinesAnswer:
-    """The quarantines of a graph, the newest first; none where nothing was remembered."""
+    """The quarantines of a graph, the newest first."""
     name = graph_name(request.graph_key, request.citizen_id)
     if not await deps.graphs.for_reading(name):
         return QuarantinesAnswer()

@@ -19,6 +19,7 @@ from orchestration.features.withholding.values import (
     SetPolicy,
 )
 from orchestration.writing.changes import may_change, record_source
+from schemas.base import Identifier
 from schemas.collectives import GraphRequest
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level, ResolutionState, Source
@@ -84,15 +85,18 @@ async def read_policies(graph: Graph) -> list[Policy]:
 
 
 async def list_policies(request: GraphRequest, deps: Deps) -> PoliciesAnswer:
-    """The policies of a graph; none where nothing was remembered."""
+    """The policies of a graph, by name."""
     name = graph_name(request.graph_key, request.citizen_id)
     if not await deps.graphs.for_reading(name):
         return PoliciesAnswer()
     return PoliciesAnswer(policies=tuple(await read_policies(deps.graph(name))))
 
 
-async def show_policy(name: str, request: GraphRequest, deps: Deps, now: Instant) -> PolicyReach:
-    """A policy and what it reaches now. Raises NotFound for an unknown one."""
+async def show_policy(name: Identifier, request: GraphRequest, deps: Deps, now: Instant) -> PolicyReach:
+    """A policy and what it reaches now.
+
+    Raises NotFound for an unknown one.
+    """
     graph = await deps.existing_graph(request.graph_key, request.citizen_id)
     policy = next((each for each in await read_policies(graph) if each.name == name), None)
     if policy is None:
@@ -100,11 +104,12 @@ async def show_policy(name: str, request: GraphRequest, deps: Deps, now: Instant
     return _reach(policy, await survey(graph, policy.rule, now), stored=True)
 
 
-async def set_policy(name: str, request: SetPolicy, deps: Deps, now: Instant) -> PolicyReach:
-    """Store a policy, or with `dry_run` only count what it reaches.
+async def set_policy(name: Identifier, request: SetPolicy, deps: Deps, now: Instant) -> PolicyReach:
+    """Store a policy, in place of one with the same name; with `dry_run` only count what it reaches.
 
-    Raises Conflict when it reaches more than half of the graph and `confirm` is not that count, NotFound when the
-    graph does not exist.
+    One that reaches more than half of the graph is refused (409) until `confirm` is the count that it reaches.
+
+    Raises Conflict for such a one, NotFound when the graph does not exist.
     """
     graph = await deps.existing_graph(request.graph_key, request.citizen_id)
     found = await survey(graph, request.rule(), now)
@@ -120,8 +125,11 @@ async def set_policy(name: str, request: SetPolicy, deps: Deps, now: Instant) ->
     return reach
 
 
-async def remove_policy(name: str, request: GraphRequest, deps: Deps) -> Policy:
-    """Remove a policy; what it reached before stays as it is. Raises NotFound for an unknown one."""
+async def remove_policy(name: Identifier, request: GraphRequest, deps: Deps) -> Policy:
+    """Remove a policy. What it reached before stays as it is.
+
+    Raises NotFound for an unknown one.
+    """
     graph = await deps.existing_graph(request.graph_key, request.citizen_id)
     policy = next((each for each in await read_policies(graph) if each.name == name), None)
     if policy is None or not await store.remove_policy(graph, name):

@@ -1,0 +1,155 @@
+"""`substrate imagine`: what came of an action before, or how right the kept predictions were."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+from pydantic import Field
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import formatting, options, support
+from api.client import AsyncSubstrate
+from api.mcp.answers import Noticed
+from api.mcp.arguments import (
+    Arguments,
+    CitizenArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
+from orchestration.assembly.displayed_text import fence, one_line
+from orchestration.features.imagination.flow import imagine as imagine_now
+from orchestration.features.imagination.predictions import read_calibration
+from orchestration.features.imagination.values import Calibration, Imagination, Imagine
+from schemas.base import (
+    AtMost,
+    Flag,
+    Name,
+)
+from substrate.language.text import count_of
+
+OPTIONS: Final = {**options.QUESTION, "action": "ACTION", "nodes": "--node", "emotion": "--emotion"}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def imagine(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    action: Annotated[
+        str | None, typer.Argument(help="What to imagine; without it, how right the predictions were.")
+    ] = None,
+    *,
+    citizen: options.Citizen,
+    node: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Whom or what it is about; repeat.")
+    ] = None,
+    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="What the citizen feels now.")] = None,
+    level: options.AnyLevels = None,
+    as_of: options.AsOf = None,
+    known_at: options.KnownAt = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the prediction, to be compared later.")] = False,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Say what came of an action before: results, feelings and the nearest cases."""
+    if action is None:
+        told = support.in_store(
+            support.read_settings(ctx), lambda deps, _: read_calibration(citizen, deps), citizen
+        )
+        support.print_answer(told, _show_calibration, as_json=as_json)
+        return
+    fields = {
+        "action": action,
+        "citizen_id": citizen,
+        "nodes": node,
+        "emotion": emotion,
+        "query_levels": options.upper(level),
+        "as_of_time": support.parse_time_option("--as-of", as_of),
+        "known_at": support.parse_known_at(known_at),
+        "keep": keep,
+    }
+    request = support.validate(Imagine, support.drop_unset(fields), OPTIONS)
+    support.print_answer(support.answer_question(ctx, request, imagine_now), _show, as_json=as_json)
+
+
+def _show(told: Imagination, console: Console) -> None:
+    for kind, shares in (("results", told.results), ("feelings", told.emotions), ("usual", told.usual)):
+        if shares:
+            line = ", ".join(f"{formatting.to_line(name)} {share:.0%}" for name, share in shares.items())
+            console.print(Text(f"{kind}: {line}"), soft_wrap=True)
+    if told.enough:
+        counted = count_of(told.cases, "case")
+        console.print(Text(f"evidence: {told.evidence:.1f} of {counted}", "bright_black"), soft_wrap=True)
+    for case in told.nearest:
+        line = formatting.to_line(case.description or case.name)
+        outcome = formatting.to_line(case.result or "no result")
+        console.print(Text(f"  {case.weight:.2f}  {line} -> {outcome}"), soft_wrap=True)
+    if told.prediction_id is not None:
+        console.print(Text(f"kept as {told.prediction_id}"), soft_wrap=True)
+    for note in (*told.notes, *formatting.describe_missing(told.degraded)):
+        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"), soft_wrap=True)
+
+
+def _show_calibration(told: Calibration, console: Console) -> None:
+    console.print(f"{count_of(told.kept, 'prediction')}, {told.waiting} without an outcome yet")
+    if told.brier is not None:
+        console.print(f"Brier {told.brier:.3f} over {told.answered}; always the usual {told.usual_brier:.3f}")
+    for one in told.reliability:
+        said = f"told {one.predicted:.0%}, came {one.happened:.0%}"
+        console.print(f"  {one.from_share:.0%} to {one.to_share:.0%}: {said} ({one.count})")
+    for month in told.over_time:
+        console.print(f"  {month.month}: Brier {month.brier:.3f} over {month.answered}")
+
+
+class ImagineArguments(Arguments):
+    citizen_id: CitizenArgument
+    action: Annotated[Name, Field(description="What you think of doing.")]
+    nodes: Annotated[tuple[Name, ...], AtMost(64), Field(description="Names of whom or what it is about.")] = ()
+    emotion: Annotated[Name | None, Field(description="What you feel now.")] = None
+    keep: Annotated[Flag, Field(description="Keep the prediction, for outcome_of.")] = False
+
+
+class ImagineValues(Noticed):
+    enough: bool
+    results: dict[str, float]
+    prediction_id: str | None = None
+
+    @classmethod
+    def of(cls, told: Imagination) -> ImagineValues:
+        return cls(enough=told.enough, results=told.results, prediction_id=told.prediction_id)
+
+
+def imagination_text(told: Imagination) -> str:
+    """The shares in a line each, then the nearest cases with what came of them."""
+    lines = [
+        f"{kind}: {_shares(shares)}" for kind, shares in (("results", told.results), ("feelings", told.emotions))
+    ]
+    if not told.enough:
+        lines = [f"too few to say ({told.cases} cases with a result); usually {_shares(told.usual) or 'unknown'}"]
+    for case in told.nearest:
+        rule = f"; rule: {case.rule}" if case.rule else ""
+        lines.append(one_line(f"- {case.description or case.name} -> {case.result or 'no result'}{rule}"))
+    return "\n".join([*lines, *map(one_line, told.notes)])
+
+
+def _shares(shares: dict[str, float]) -> str:
+    return one_line(", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
+
+
+async def call_imagine(client: AsyncSubstrate, given: ImagineArguments) -> ToolAnswer:
+    told = await client.imagine(**fields_of(given))
+    return ToolAnswer(fence(imagination_text(told)), ImagineValues.of(told))
+
+
+TOOLS: Final = (
+    Tool(
+        "imagine",
+        "Imagine an outcome",
+        "Say what came of an action before.",
+        ImagineArguments,
+        ImagineValues,
+        call_imagine,
+        read_only=False,
+        extra=True,
+    ),
+)

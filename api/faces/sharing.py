@@ -1,0 +1,217 @@
+"""`substrate share`: copy a memory up a level. `substrate contest`: contest a shared memory, or see what is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+import typer
+from pydantic import Field
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import options, support
+from api.client import AsyncSubstrate
+from api.mcp.arguments import (
+    Arguments,
+    CitizenArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
+from orchestration.assembly.displayed_text import fence, one_line
+from orchestration.features.sharing import contests
+from orchestration.features.sharing import flow as sharing
+from orchestration.features.sharing.contested import list_contested
+from orchestration.features.sharing.values import (
+    ContestedPage,
+    ContestedQuery,
+    ContestRequest,
+    Share,
+    Shared,
+    Withdraw,
+)
+from schemas.base import (
+    Frozen,
+    Identifier,
+    Name,
+)
+from schemas.collectives import CollectiveId
+from schemas.commands import Writer, WriteReceipt
+from schemas.settings import Settings
+
+OPTIONS: Final = {**options.GRAPH, **options.named("from_level", "reason"), "id": "ID"}
+
+app = typer.Typer(add_completion=False)
+SharedLevel = Annotated[str, typer.Option(help="N2 or N3.")]
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The id of the memory.")]
+
+
+@app.command()
+def share(
+    ctx: typer.Context,
+    memory: MemoryId,
+    *,
+    citizen: options.Citizen,
+    level: SharedLevel = "N2",
+    collective: options.Collective = None,
+    from_level: Annotated[str, typer.Option(help="Where the memory stands: N1 or N2.")] = "N1",
+    links: Annotated[bool, typer.Option(help="Copy its links to what the citizen shared there too.")] = True,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Copy a memory with its links to N2 or N3; again, to bring the copy up to date."""
+    fields = {
+        "citizen_id": citizen, "id": memory, "level": level.upper(), "collective": collective,
+        "from_level": from_level.upper(), "with_links": links,
+    }  # fmt: skip
+    request = support.validate(Share, fields, OPTIONS)
+    answer = support.run(_share(support.read_settings(ctx), request))
+    support.print_answer(answer, _show_shared, as_json=as_json)
+
+
+@app.command()
+def contest(
+    ctx: typer.Context,
+    memory: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="The memory; without it, list what is contested."),
+    ] = None,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: SharedLevel = "N2",
+    collective: options.Collective = None,
+    reason: Annotated[str | None, typer.Option(help="What is wrong with it.")] = None,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take the contest back.")] = False,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Contest a shared memory of another, take that back, or list what is contested."""
+    settings = support.read_settings(ctx)
+    fields = {"level": level.upper(), "collective": collective}
+    if memory is None:
+        query = support.validate(ContestedQuery, {**fields, "by": citizen}, {**OPTIONS, "by": "--citizen"})
+        answer = support.in_store(settings, lambda deps, now: list_contested(query, deps, now))
+        support.print_answer(answer, _show_contested, as_json=as_json)
+        return
+    named = {**fields, "citizen_id": citizen, "id": memory}
+    request: Withdraw = (
+        support.validate(Withdraw, named, OPTIONS)
+        if withdraw
+        else support.validate(ContestRequest, {**named, "reason": reason}, OPTIONS)
+    )
+    support.print_answer(support.run(_contest(settings, request)), _show_receipt, as_json=as_json)
+
+
+def _writer(citizen_id: str) -> Writer:
+    """Who names a citizen writes as this citizen, and is no steward."""
+    return Writer(author=citizen_id, steward=False)
+
+
+async def _share(settings: Settings, request: Share) -> Shared:
+    async with support.open_store(settings) as runtime:
+        now = await runtime.moment()
+        done = await sharing.share(request, _writer(request.citizen_id), runtime.deps, now)
+    if isinstance(done, WriteReceipt):
+        raise done.refusal()
+    return done
+
+
+async def _contest(settings: Settings, request: Withdraw) -> WriteReceipt:
+    async with support.open_store(settings) as runtime:
+        writer, now = _writer(request.citizen_id), await runtime.moment()
+        if isinstance(request, ContestRequest):
+            receipt = await contests.contest(request, writer, runtime.deps, now)
+        else:
+            receipt = await contests.withdraw(request, writer, runtime.deps, now)
+    if receipt.status == "refused":
+        raise receipt.refusal()
+    return receipt
+
+
+def _show_shared(shared: Shared, console: Console) -> None:
+    console.print(
+        Text(f"{shared.status}: {shared.graph_key} {shared.id}, version {shared.version}"), soft_wrap=True
+    )
+    for line in (*(f"link {link}" for link in shared.links), *(f"left {left}" for left in shared.left)):
+        console.print(Text(line, "bright_black"), soft_wrap=True)
+    for each in shared.contested:
+        console.print(Text(f"contested by {each.by or 'somebody'}: {each.reason}"), soft_wrap=True)
+
+
+def _show_receipt(receipt: WriteReceipt, console: Console) -> None:
+    verb = "withdrawn" if receipt.command == "retract" else "contested"
+    console.print(Text(f"{verb}: {receipt.level} {receipt.id}"), soft_wrap=True)
+
+
+def _show_contested(page: ContestedPage, console: Console) -> None:
+    for memory in page.memories:
+        by = f", by {memory.author}" if memory.author else ""
+        console.print(Text(f"{memory.graph_key} {memory.id}: {memory.name}{by}"), soft_wrap=True)
+        for each in memory.contested:
+            console.print(Text(f"  {each.by or 'somebody'}: {each.reason}", "bright_black"), soft_wrap=True)
+    if not page.memories:
+        support.messages().print(Text("nothing is contested", "bright_black"))
+
+
+class ShareArguments(Arguments):
+    citizen_id: CitizenArgument
+    id: Annotated[Identifier, Field(description="Its memory id.")]
+    level: Annotated[Literal["N2", "N3"], Field(description="Which level.")] = "N2"
+    collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
+
+
+class ContestArguments(Arguments):
+    citizen_id: CitizenArgument
+    id: Annotated[Identifier, Field(description="The shared memory.")]
+    reason: Annotated[Name, Field(description="What is wrong.")]
+    level: Annotated[Literal["N2", "N3"], Field(description="Where it is.")] = "N2"
+    collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
+
+
+class SharedValues(Frozen):
+    id: str
+    status: str
+
+    @classmethod
+    def of(cls, shared: Shared) -> SharedValues:
+        return cls(id=shared.id, status=shared.status)
+
+
+class ContestValues(Frozen):
+    statement_id: str
+
+    @classmethod
+    def of(cls, receipt: WriteReceipt) -> ContestValues:
+        return cls(statement_id=str(receipt.id))
+
+
+async def call_share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer:
+    shared = await client.share(**fields_of(given))
+    against = [one_line(f"contested by {each.by or 'somebody'}: {each.reason}") for each in shared.contested]
+    text = "\n".join((f"{shared.status} as {shared.id}, {len(shared.links)} links", *against))
+    return ToolAnswer(fence(text), SharedValues.of(shared))
+
+
+async def call_contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer:
+    receipt = await client.contest(**fields_of(given))
+    return ToolAnswer(f"contested as {receipt.id}", ContestValues.of(receipt))
+
+
+TOOLS: Final = (
+    Tool(
+        "share",
+        "Share a memory",
+        "Copy a memory to a shared level, where others see it; again, to update the copy.",
+        ShareArguments,
+        SharedValues,
+        call_share,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "contest",
+        "Contest a memory",
+        "Say that another's shared memory is wrong.",
+        ContestArguments,
+        ContestValues,
+        call_contest,
+        read_only=False,
+        extra=True,
+    ),
+)

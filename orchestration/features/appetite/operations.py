@@ -1,0 +1,20 @@
+"""The operation that reads what a citizen has to wake for. A door asks what follows (`api.routes.appetite`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orchestration.features.appetite import appetite
+from schemas.operation import Operation, citizen_may, group
+
+ASKS: Final = citizen_may(
+    "read",
+    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3",
+    also="apply_feedback",
+    narrows=True,
+)
+OPERATIONS: Final = group(
+    "citizens",
+    Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
+              ASKS, appetite.read_appetite, call="appetite"),
+)  # fmt: skip

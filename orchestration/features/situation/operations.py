@@ -1,0 +1,15 @@
+"""The operation by which an agent begins a cycle."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orchestration.features.situation import flow
+from schemas.operation import Operation, citizen_may, group
+
+OPERATIONS: Final = group(
+    "mind",
+    Operation("read_situation", "POST /v1/citizens/{citizen_id}/situation", "Read all that a cycle begins with",
+              citizen_may("read", "citizen:ID:read; LEVEL:read for N2 and N3", narrows=True),
+              flow.read_situation, call="situation"),
+)  # fmt: skip
