@@ -117,9 +117,8 @@ def of_all(name: str) -> frozenset[str]:
 def name_language(text: str, otherwise: str = DEFAULT_LANGUAGE) -> str:
     """The code of the language whose frequent words a text has most of; `otherwise` when it has none."""
     found = _WORD.findall(text[:MOST_READ].lower())
-    known = {each.code: each.names.function_words for each in Language.all()}
-    best = likeliest(found, known)
-    return otherwise if known[best].isdisjoint(found) else best
+    best = likeliest(found, Language.all(), lambda language: language.names.function_words)
+    return otherwise if best.names.function_words.isdisjoint(found) else best.code
 
 
 def read_names(text: str, language: str | None = None) -> list[Mention]:

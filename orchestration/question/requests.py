@@ -73,8 +73,11 @@ def asks(text: str) -> bool:
 def question_language(text: str) -> Language:
     """The language whose function and question words are most frequent; the default when undecided."""
     found = _WORD.findall(text[:MOST_READ].lower())
-    known = {each.code: each.telling.function_words.union(each.requests["questions"]) for each in Language.all()}
-    return Language.of(likeliest(found, known))
+    return likeliest(found, Language.all(), _asking_words)
+
+
+def _asking_words(language: Language) -> frozenset[str]:
+    return language.telling.function_words.union(language.requests["questions"])
 
 
 def _asks(part: str, spoken: Language) -> bool:

@@ -25,47 +25,44 @@ NIGHT: Final = 3
 """The place of the night among the parts of a day."""
 
 
-def _text(value: Any) -> str:
+def word_set(value: Any) -> frozenset[str]:
+    """The words of a text, between blanks. Raises ValueError for what is no text."""
     if not isinstance(value, str):
         raise ValueError(f"it should be one text, not {value!r}"[:80])
-    return value
+    return frozenset(value.split())
 
 
-def _split(value: Any) -> frozenset[str]:
-    return frozenset(_text(value).split())
+def phrase_list(value: Any) -> tuple[str, ...]:
+    """The phrases of a text, between commas, each with single blanks. Raises ValueError for what is no text."""
+    if not isinstance(value, str):
+        raise ValueError(f"it should be one text, not {value!r}"[:80])
+    return tuple(filter(None, map(" ".join, map(str.split, value.split(",")))))
 
 
-def _listed(value: Any) -> tuple[str, ...]:
-    return tuple(filter(None, (" ".join(part.split()) for part in _text(value).split(","))))
-
-
-def _one_place(placed: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Raises ValueError for a word in two places of which one alone can hold."""
-    known: dict[str, str] = {}
-    for place, said in placed:
+def exclusive[T: Mapping[Any, Iterable[str]]](lists: T) -> T:
+    """The lists. Raises ValueError for a word in two of which one alone can hold."""
+    known: dict[str, object] = {}
+    for name, said in lists.items():
         for word in said:
-            if known.setdefault(word, place) != place:
-                raise ValueError(f"{word!r} stands in {known[word]} and in {place}")
-
-
-def _grouped(value: Any) -> dict[str, int]:
-    """The place of each word: words of one group have one place."""
-    groups = [(place, group.split()) for place, group in enumerate(_text(value).split(","))]
-    _one_place((f"group {place}", group) for place, group in groups)
-    return {word: place for place, group in groups for word in group}
-
-
-def _of_one_list[T: Mapping[str, Iterable[str]]](lists: T) -> T:
-    _one_place(lists.items())
+            if known.setdefault(word, name) != name:
+                raise ValueError(f"{word!r} stands in {known[word]} and in {name}")
     return lists
 
 
-type WordSet = Annotated[frozenset[str], BeforeValidator(_split)]
-type Phrases = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-type Groups = Annotated[dict[str, int], BeforeValidator(_grouped)]
+def grouped(value: Any) -> dict[str, int]:
+    """The place of each word: groups stand between commas, words of one group have one place."""
+    places: dict[str, int] = {}
+    for place, group in exclusive(dict(enumerate(map(str.split, phrase_list(value))))).items():
+        places |= dict.fromkeys(group, place)
+    return places
+
+
+type WordSet = Annotated[frozenset[str], BeforeValidator(word_set)]
+type Phrases = Annotated[tuple[str, ...], BeforeValidator(phrase_list)]
+type Groups = Annotated[dict[str, int], BeforeValidator(grouped)]
 type Pattern = Annotated[str, AfterValidator(lambda text: text.replace("\n", ""))]
 type Lists = dict[str, Phrases]
-type Exclusive = Annotated[dict[str, WordSet], AfterValidator(_of_one_list)]
+type Exclusive = Annotated[dict[str, WordSet], AfterValidator(exclusive)]
 """Lists of words of which each word has one."""
 
 
@@ -210,12 +207,12 @@ class AskedLanguage(LanguageSection):
     @classmethod
     def all(cls) -> tuple[Self, ...]:
         """The languages with the sections of this class: the default first, the others by code."""
-        return tuple(each for each in _languages(FOLDER).values() if isinstance(each, cls))
+        return tuple(each for each in known_languages(FOLDER).values() if isinstance(each, cls))
 
     @classmethod
     def of(cls, code: str) -> Self:
         """The language with this code. Raises LookupError for one without a file, or without these sections."""
-        found = _languages(FOLDER).get(code)
+        found = known_languages(FOLDER).get(code)
         if not isinstance(found, cls):
             raise LookupError(f"no file has what is read of the language {code}")
         return found
@@ -264,11 +261,11 @@ _ALIKE: Final = (
 
 
 @cache
-def _languages(folder: Path) -> Mapping[str, AskedLanguage]:
-    codes = sorted(
-        (path.stem for path in folder.glob("*.toml")), key=lambda code: (code != DEFAULT_LANGUAGE, code)
-    )
-    languages = {code: read_language(folder / f"{code}.toml") for code in codes}
+def known_languages(folder: Path) -> Mapping[str, AskedLanguage]:
+    """The languages that have a file in a folder, by code. Raises LanguageFileError for one that is not right."""
+    languages: dict[str, AskedLanguage] = {}
+    for path in sorted(folder.glob("*.toml"), key=lambda path: (path.stem != DEFAULT_LANGUAGE, path.stem)):
+        languages[path.stem] = read_language(path)
     for code, language in languages.items():
         for part in _ALIKE:
             lists = language.part(part)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, cast
@@ -172,10 +172,12 @@ def stop_words(language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
     return frozenset(words(" ".join(AskedLanguage.of(language).words.stop_words)))
 
 
-def likeliest(found: Sequence[str], known: Mapping[str, Collection[str]]) -> str:
-    """The code of the language that knows the most of some words; the first of those that know as many."""
-    counts = {code: sum(map(each.__contains__, found)) for code, each in known.items()}
-    return max(counts, key=lambda code: counts[code])
+def likeliest[L: AskedLanguage](
+    found: Sequence[str], among: Sequence[L], known: Callable[[L], Collection[str]]
+) -> L:
+    """The language with the most of some words among those that are `known` of it; of equal ones the first."""
+    counts = [sum(map(known(language).__contains__, found)) for language in among]
+    return among[counts.index(max(counts))]
 
 
 def any_of(phrases: Iterable[str], more: str | None = None) -> str:
@@ -185,8 +187,8 @@ def any_of(phrases: Iterable[str], more: str | None = None) -> str:
     """
     alternatives: list[str] = []
     for phrase in phrases:
-        parts = (r"(?:[\w']+\s+){0,3}?[\w']+" if word == ".." else re.escape(word) for word in phrase.split())
-        alternatives.append(r"\s+".join(parts))
+        escaped = r"\s+".join(map(re.escape, phrase.split()))
+        alternatives.append(escaped.replace(r"\.\.", r"(?:[\w']+\s+){0,3}?[\w']+"))
     return rf"\b(?:{'|'.join(alternatives if more is None else (*alternatives, more))})\b"
 
 
@@ -199,14 +201,14 @@ def pattern_of(code: str, part: str, more: str = "") -> re.Pattern[str]:
 
 def word_language(text: str) -> str:
     """The code of the language with the most stop words in a text; the default when no other has more."""
-    return likeliest(words(text[:MOST_READ]), {each.code: stop_words(each.code) for each in AskedLanguage.all()})
+    found = words(text[:MOST_READ])
+    return likeliest(found, AskedLanguage.all(), lambda language: stop_words(language.code)).code
 
 
 def language_of(text: str) -> Language:
     """The language whose function words are most frequent in the first of a text; the default when undecided."""
     found = _find_letters(text[: 12 * MOST_WORDS_READ])[:MOST_WORDS_READ]
-    known = {each.code: each.telling.function_words for each in Language.all()}
-    return Language.of(likeliest(found, known))
+    return likeliest(found, Language.all(), lambda language: language.telling.function_words)
 
 
 def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
