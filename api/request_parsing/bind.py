@@ -105,7 +105,10 @@ def _sent(parameter: inspect.Parameter, operation: Operation) -> inspect.Paramet
 
 def _writer(may: May, caller: Caller, arguments: dict[str, Any]) -> Writer:
     """The caller as the writer where its last need is; with the scope `upkeep`, the operator's, a steward."""
-    *_, place = (need for need in may.needs(asked_of(arguments)) if isinstance(need, Need))
+    place = Need("write", None)
+    for need in may.needs(asked_of(arguments)):
+        if isinstance(need, Need):
+            place = need
     writer = caller.writer_of(place.graph, place.citizen_id)
     return writer._replace(steward=True) if may.scope == "upkeep" else writer
 

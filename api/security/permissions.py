@@ -163,7 +163,10 @@ type PathValues = Mapping[str, Any]
 
 def asked_of(arguments: Arguments) -> Asked:
     """What was asked, of the parsed arguments of a handler: one of them is the request."""
-    return Asked(next((value for value in arguments.values() if isinstance(value, Asking)), None), arguments)
+    for value in arguments.values():
+        if isinstance(value, Asking):
+            return Asked(value, arguments)
+    return Asked(None, arguments)
 
 
 def may_override(caller: Caller, citizen_id: str) -> bool:

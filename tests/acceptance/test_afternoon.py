@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
 import pytest
 
 from api.cli import program
 from api.client import Substrate
-from benchmarks.life import Life, Message, Waking, find_faults
+from benchmarks.life import Life, Message, Waking
 from schemas.intention import QueryMode
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_mcp import over_http, text_of
@@ -251,56 +250,3 @@ def lived(door: Door, house: Service) -> Told:
 
 def missed(probe: Waking, woken: Sequence[str]) -> set[str]:
     return set(probe.expected) - set(woken[:SHOWN])
-
-
-def test_the_afternoon_is_a_life_without_faults() -> None:
-    assert len(NOOR.messages) == 60
-    assert not find_faults(NOOR)
-
-
-def test_every_message_is_stored_once_however_often_it_is_said(doors: Mapping[str, Told]) -> None:
-    for name, told in doors.items():
-        assert set(told.first) == {"stored"}, name
-        assert told.again == ["duplicate"] * len(NOOR.messages), name
-        assert told.memories.keys() == {message.id for message in NOOR.messages}, name
-
-
-def test_every_door_gives_the_same(doors: Mapping[str, Told], told: Told) -> None:
-    for name, other in doors.items():
-        assert other.woken == told.woken, name
-        assert other.who == told.who, name
-        assert other.resolved_by == told.resolved_by, name
-
-
-@pytest.mark.parametrize("number", range(len(NOOR.wakings)))
-def test_what_a_reader_wants_back_comes_early_and_the_rest_not_first(told: Told, number: int) -> None:
-    probe, woken = NOOR.wakings[number], told.woken[number]
-    assert set(probe.expected) & set(woken[:FIRST])
-    assert woken[0] not in probe.not_first
-
-
-def test_of_what_a_reader_wants_back_most_comes_back_and_what_is_missed_is_named(told: Told) -> None:
-    assert {probe.mode for probe in NOOR.wakings} == set(QueryMode)
-    pairs = list(zip(NOOR.wakings, told.woken, strict=True))
-    assert fmean(1 - len(missed(probe, woken)) / len(probe.expected) for probe, woken in pairs) >= REACHED
-    for probe, woken in pairs:
-        assert missed(probe, woken) <= MISSED.get((probe.mode, f"{probe.at:%Y-%m-%d}"), set())
-
-
-def test_it_says_who_the_person_is(told: Told) -> None:
-    assert told.who.name == NOOR.identity.name
-    assert told.who.role in NOOR.identity.roles
-    assert not ROLES & {name.lower() for name in told.who.people}
-    assert len(set(NOOR.identity.people) & set(told.who.people)) >= PEOPLE
-
-
-def test_a_solved_thread_is_closed_by_what_tells_it_and_the_open_ones_are_open(told: Told) -> None:
-    solved = {(thread.open, thread.solved) for thread in NOOR.threads if thread.solved}
-    assert told.resolved_by == solved
-    for thread in NOOR.threads:
-        state = told.memories[thread.open]["resolution_state"]
-        assert (state == "resolved") == (thread.solved is not None), thread.open
-
-
-def test_only_the_users_own_standing_instruction_is_a_rule(told: Told) -> None:
-    assert [number for number, memory in told.memories.items() if memory.get("rule")] == list(NOOR.instructions)

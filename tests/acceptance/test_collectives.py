@@ -9,13 +9,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from api.app import create_app
 from api.asgi.messages import is_public
-from schemas.settings import Settings
+from scripts.reference.document import openapi
 from tests.acceptance.conftest import Service, problem_in
 from tests.acceptance.requests import Aim, Operation, operations
 
-DOCUMENT: Final = create_app(Settings()).openapi()
+DOCUMENT: Final = openapi()
 CLOSED: Final = [one for one in operations(DOCUMENT) if not is_public(one.path)]
 NAMING: Final = [one for one in CLOSED if Aim(DOCUMENT, "c", "m", collective="c-of-it").names_collective(one)]
 """The routes that take a collective."""

@@ -8,18 +8,17 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from api.app import create_app
 from api.asgi.messages import is_public
 from api.routes.operations import AFTER, BEFORE
 from schemas.memory import Level
 from schemas.operation import Operation as Declared
-from schemas.settings import Settings
+from scripts.reference.document import openapi
 from substrate.graphs.names import graph_name
 from tests.acceptance.conftest import Service
 from tests.acceptance.requests import Aim, Operation, operations
 
 SECRET = "The blue teapot holds the spare key"
-DOCUMENT = create_app(Settings()).openapi()
+DOCUMENT = openapi()
 ALL = list(operations(DOCUMENT))
 CLOSED = [one for one in ALL if not is_public(one.path)]
 ASKING = {

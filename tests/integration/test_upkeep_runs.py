@@ -8,8 +8,8 @@ from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.ordered_runs import undo_run
 from orchestration.upkeep.runner import Place, Watch, run_job, show_job
-from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, Correct, EraseMemory, Remember, Resolve, Retract, Supersede
 from schemas.memory import Level, Source

@@ -26,12 +26,6 @@ def names(shares: list[tuple[Resonance, ...]]) -> list[str]:
     return ["".join(one.memory.node_id for one in share) for share in shares]
 
 
-def test_each_takes_its_best_that_nobody_took_before() -> None:
-    ways = [list(map(found, way)) for way in ("abc", "acd", "abd")]
-
-    assert names(share_out(ways, 1)) == ["a", "c", "b"]
-
-
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=3, max_size=3), st.integers(1, 4))
 def test_no_memory_is_shown_twice_and_no_share_is_too_large(drawn: list[list[str]], each: int) -> None:
     shares = share_out([list(map(found, way)) for way in drawn], each)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.features.situation.change_kinds import CHANGES_SHOWN, sort_changes
+from orchestration.features.situation.change_kinds import sort_changes
 from orchestration.features.situation.queries import ChangedRecord
 from orchestration.features.situation.values import CHANGE_KINDS, Changes
 from schemas.memory import Level
@@ -44,19 +44,3 @@ def kinds(changes: Changes) -> dict[str, list[str]]:
 )
 def test_a_memory_has_one_kind_of_change_or_none(records: Any, expected: dict[str, list[str]]) -> None:
     assert kinds(sort_changes([(Level.N1, records)], SINCE)) == expected
-
-
-def test_a_correction_tells_what_was_believed_at_first_and_what_holds_now() -> None:
-    twice = [
-        record(at=120, before="oldest", now="newest"),
-        record(at=150, known_at=120, before="old", now="newest"),
-    ]
-    [change] = sort_changes([(Level.N2, twice)], SINCE).corrected
-    assert (change.before, change.text, change.level) == ("oldest", "newest", Level.N2)
-
-
-def test_the_latest_of_each_kind_are_told_and_the_others_counted() -> None:
-    many = [record(memory_id=f"m{number:03}", at=200 + number, known_at=200, before=None) for number in range(25)]
-    changes = sort_changes([(Level.N1, many)], SINCE)
-    assert [one.memory_id for one in changes.new] == [f"m{number:03}" for number in range(24, 14, -1)]
-    assert changes.more == {"new": 25 - CHANGES_SHOWN}

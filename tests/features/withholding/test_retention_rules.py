@@ -13,7 +13,6 @@ from orchestration.features.withholding.retention_rules import (
     DAY_US,
     NewestCut,
     Row,
-    asks,
     is_about,
     place,
     reached_by,
@@ -23,7 +22,6 @@ from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant
 
 NOW = 1_000 * DAY_US
-DONE = ResolutionState.RESOLVED
 KEEPS_NOTHING = [{}, {"keep_days": 0}, {"keep_days": -1}, {"keep_newest": 0}, {"keep_newest": -3}]
 
 
@@ -94,40 +92,7 @@ def test_a_policy_reaches_nothing_that_it_is_not_about(rows: Sequence[Row], one:
     assert reached([one], rows, NOW) <= about
 
 
-def test_days_are_counted_from_the_last_writing_or_from_what_happened() -> None:
-    rows = [row("old", 31), row("young", 29), row("told late", 1, happened=NOW - 40 * DAY_US)]
-    assert reached([policy(keep_days=30)], rows, NOW) == {"old"}
-    assert reached([policy(keep_days=30, age="happened")], rows, NOW) == {"old", "told late"}
-
-
-def test_what_is_resolved_is_reached_and_what_has_no_state_is_kept() -> None:
-    rows = [row(state.value, state=state) for state in ResolutionState] + [row("none")]
-    assert reached([policy(keep_until_resolved=True)], rows, NOW) == {"resolved"}
-
-
-def test_what_several_keeps_of_one_policy_name_is_kept_by_any_of_them() -> None:
-    rows = [
-        row("resolved long ago", 40, state=DONE),
-        row("resolved", 2, state=DONE),
-        row("open", 40),
-    ]
-    assert reached([policy(keep_until_resolved=True, keep_days=30)], rows, NOW) == {"resolved long ago"}
-
-
-def test_names_are_reached_only_by_a_policy_for_their_type() -> None:
-    rows = [row("Ada", 400, node_type="Person")]
-    assert reached([policy(keep_days=1)], rows, NOW) == set()
-    assert reached([policy(keep_days=1, node_type="Person")], rows, NOW) == {"Ada"}
-
-
 @pytest.mark.parametrize("fields", KEEPS_NOTHING)
 def test_a_policy_without_a_keep_or_with_one_of_nothing_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="keep"):
         SetPolicy.model_validate({"citizen_id": "ada", **fields})
-
-
-def test_more_than_half_of_a_graph_is_asked_about_unless_so_many_were_confirmed() -> None:
-    assert not asks(5, 10, 0)
-    assert asks(6, 10, 0)
-    assert not asks(6, 10, 6)
-    assert asks(7, 10, 6)

@@ -8,12 +8,11 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from api.app import create_app
 from api.problems import MEDIA_TYPE, statuses_by_slug
 from schemas.commands import WriteReceipt
 from schemas.errors import refusal_error
-from schemas.settings import Settings
 from schemas.upkeep import RepairOutcome
+from scripts.reference.document import openapi
 from tests.docs_pages import ROOT
 
 PAGE = ROOT / "docs" / "errors.md"
@@ -40,7 +39,7 @@ def test_whatever_is_refused_is_answered_with_its_own_type_of_problem(kind: type
         assert (error.slug, error.status, error.faults) == (slug, statuses_by_slug()[slug], ("why",))
 
 
-DOCUMENT = create_app(Settings()).openapi()
+DOCUMENT = openapi()
 ROUTES = [
     (f"{method} {path}", route) for path, methods in DOCUMENT["paths"].items() for method, route in methods.items()
 ]

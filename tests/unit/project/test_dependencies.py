@@ -6,10 +6,10 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import files, packages_distributions
-
-import pytest
+from pathlib import Path
 
 from tests.docs_pages import ROOT
 
@@ -18,8 +18,6 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = SETTINGS["project"]
 NOT_IN_WHEEL = {ROOT / file for file in SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"]}
 TABLE = (ROOT / "docs" / "dependencies.md").read_text("utf-8").split("\nDevelopment:")[0].lower()
-FILES = {path: path.read_text("utf-8") for room in PACKAGES for path in (ROOT / room).rglob("*.py")}
-CODE = "\n".join(FILES.values())
 
 
 def bare(requirements: list[str]) -> list[str]:
@@ -29,24 +27,31 @@ def bare(requirements: list[str]) -> list[str]:
 EXTRAS = [name for extra in PROJECT["optional-dependencies"].values() for name in extra]
 NAMES = bare([*PROJECT["dependencies"], *EXTRAS])
 MODEL = bare(SETTINGS["dependency-groups"]["model"])
-OWNERS = packages_distributions()
-"""The packages of each module, read once, because it opens the files of every installed package."""
 
 
-def modules_of(name: str) -> set[str]:
-    """The modules of a package, whose name may be written with `-`, `_` or `.`."""
-    return {
-        module
-        for module, owners in OWNERS.items()
-        if name in {re.sub(r"[-_.]+", "-", owner).lower() for owner in owners}
-    }
+@cache
+def sources() -> dict[Path, str]:
+    return {path: path.read_text("utf-8") for room in PACKAGES for path in (ROOT / room).rglob("*.py")}
 
 
-@pytest.mark.parametrize("name", NAMES + MODEL)
-def test_a_package_is_used_and_has_its_row(name: str) -> None:
-    assert re.search(rf"^\| .*(?<![\w-]){re.escape(name)}(?![\w-])", TABLE, re.MULTILINE), "no row says what for"
-    names = {name, *(module for module in modules_of(name) if module != "google")}
-    assert any(re.search(rf"\b{re.escape(word)}\b", CODE) for word in names), "nothing uses it"
+@cache
+def owners() -> Mapping[str, list[str]]:
+    """The packages of each module, read once, because it opens the files of every installed package."""
+    return packages_distributions()
+
+
+def plain(name: str) -> str:
+    """The name of a package, which may be written with `-`, `_` or `.`."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_each_package_is_used_and_has_its_row() -> None:
+    code = "\n".join(sources().values())
+    for name in NAMES + MODEL:
+        row = rf"^\| .*(?<![\w-]){re.escape(name)}(?![\w-])"
+        assert re.search(row, TABLE, re.MULTILINE), f"no row says what {name} is for"
+        modules = {module for module, those in owners().items() if name in map(plain, those)} - {"google"}
+        assert any(re.search(rf"\b{re.escape(word)}\b", code) for word in {name, *modules}), f"nothing uses {name}"
 
 
 def imported(code: str) -> Iterator[str]:
@@ -60,28 +65,24 @@ def imported(code: str) -> Iterator[str]:
             yield from (str(argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant))
 
 
-FOREIGN = sorted(
-    {
-        (module, path in NOT_IN_WHEEL)
-        for path, code in FILES.items()
-        for module in imported(code)
-        if module.partition(".")[0] not in (*PACKAGES, *sys.stdlib_module_names)
-    }
-)
-
-
 def owners_of(module: str) -> set[str]:
     """The packages that contain this module; several packages share the folders `google` and `llama_index`."""
     path = module.replace(".", "/")
     return {
-        re.sub(r"[-_.]+", "-", owner).lower()
-        for owner in set(OWNERS.get(module.partition(".")[0], []))
+        plain(owner)
+        for owner in set(owners().get(module.partition(".")[0], []))
         if any(str(file).startswith((f"{path}/", f"{path}.")) for file in files(owner) or ())
     }
 
 
-@pytest.mark.parametrize(("module", "making"), FOREIGN)
-def test_every_imported_package_is_declared(module: str, making: bool) -> None:
+def test_every_imported_package_is_declared() -> None:
     """Modules that only make the local model's file are in no wheel, and neither are their imports."""
-    declared = {*NAMES, *MODEL} if making else set(NAMES)
-    assert owners_of(module) & declared, f"no package of pyproject.toml brings {module}"
+    foreign = {
+        (module, path in NOT_IN_WHEEL)
+        for path, code in sources().items()
+        for module in imported(code)
+        if module.partition(".")[0] not in (*PACKAGES, *sys.stdlib_module_names)
+    }
+    for module, making in sorted(foreign):
+        declared = {*NAMES, *MODEL} if making else set(NAMES)
+        assert owners_of(module) & declared, f"no package of pyproject.toml brings {module}"

@@ -72,16 +72,15 @@ DECIDED_THERE = {
 """Settings that the compose file does not pass on, each with its reason."""
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_every_metric_that_a_rule_or_a_panel_names_is_exported(expression: str) -> None:
-    named = set(re.findall(r"substrate_\w+", expression))
-    assert named
-    assert named <= exported()
+def test_every_metric_that_a_rule_or_a_panel_names_is_exported() -> None:
+    there = exported()
+    for expression in EXPRESSIONS:
+        assert set(re.findall(r"substrate_\w+", expression)) - there == set(), expression
+        assert "substrate_" in expression
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_every_bound_that_a_rule_compares_with_is_one_of_the_histogram(expression: str) -> None:
-    for name, bound in re.findall(r'(substrate_\w+)_bucket\{le="([\d.]+)"\}', expression):
+def test_every_bound_that_a_rule_compares_with_is_one_of_the_histogram() -> None:
+    for name, bound in re.findall(r'(substrate_\w+)_bucket\{le="([\d.]+)"\}', "\n".join(EXPRESSIONS)):
         [family] = [metric for metric in REGISTRY.collect() if metric.name == name]
         assert bound in {sample.labels.get("le") for sample in family.samples}
 

@@ -16,18 +16,6 @@ def span(start: int, end: int | None) -> Span:
     return Span(FIRST + timedelta(days=start), None if end is None else FIRST + timedelta(days=end))
 
 
-def test_periods_that_meet_are_bars_that_meet() -> None:
-    assert draw_bars([span(0, 5), span(5, 10), span(10, None)], 12) == [
-        "━━━━━·······",
-        "·····━━━━━··",
-        "·········━━▶",
-    ]
-
-
-def test_a_history_of_one_moment_has_one_bar() -> None:
-    assert draw_bars([span(0, None)], 5) == ["━━━━▶"]
-
-
 @given(st.lists(st.tuples(st.integers(0, 10**5), st.none() | st.integers(1, 10**5)), min_size=1, max_size=8))
 def test_every_bar_has_the_same_width_and_a_mark_and_later_starts_stand_no_farther_left(
     said: list[tuple[int, int | None]],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestration.assembly.fitting import fit
 from orchestration.assembly.options import budget_of, intention_options
-from orchestration.assembly.stream import LINKS_PER_LEVEL, RetrievalReport, assemble, select, summarize
+from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.activation import Asker, activate
@@ -97,12 +97,6 @@ def test_a_level_shows_the_nearest_by_likeness_and_the_most_active_by_traversal(
     assert (selection.vector[N3], selection.graph[N3], selection.links[N3]) == ([], [], [])
 
 
-def test_links_are_shown_between_memories_shown_strongest_first() -> None:
-    candidates = three_levels()
-    selection = select(candidates, activate(candidates, LEXICONS, Asker(Question("what"))).order, (N1, N2, N3), 20)
-    assert [bond.get("id") for bond in selection.links[N1]] == ["strong", "weak"]
-
-
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_a_limit_holds_for_each_query_and_hides_links_to_what_is_hidden(limit: int) -> None:
     candidates = three_levels()
@@ -117,25 +111,7 @@ def test_a_limit_holds_for_each_query_and_hides_links_to_what_is_hidden(limit: i
         assert {bond.source, bond.target} <= shown
 
 
-def test_a_level_shows_so_many_links_at_most() -> None:
-    candidates = Candidates()
-    rows = [stored_row({"id": "hub"}, score=0.1)]
-    rows += [
-        stored_row({"id": "hub"}, stored_link(f"l{n:03}"), hop=1, ends=("hub", "hub"))
-        for n in range(LINKS_PER_LEVEL + 5)
-    ]
-    candidates.add(N1, rows, likeness=True)
-    selection = select(candidates, activate(candidates, LEXICONS, Asker(Question("what"))).order, (N1,), 20)
-    assert [bond.get("id") for bond in selection.links[N1]] == [f"l{n:03}" for n in range(LINKS_PER_LEVEL)]
-
-
 # --- summary ---------------------------------------------------------------------------------------------
-
-
-def test_an_empty_stream_has_zeros_and_no_span() -> None:
-    summary = summarize([], NOW)
-    assert summary == ConsciousnessSummary()
-    assert (summary.dominant_energy, summary.total_results, summary.earliest_memory) == (0.0, 0, None)
 
 
 def test_the_summary_by_hand() -> None:
@@ -172,31 +148,6 @@ def test_themes_are_the_five_strongest_and_never_one_that_nobody_felt() -> None:
 
 
 # --- the whole stream ------------------------------------------------------------------------------------
-
-
-def test_the_stream_has_each_level_asked_for_and_no_other() -> None:
-    assert list(streamed(three_levels()).levels) == ["n1_personal", "n2_collective", "n3_ecosystem"]
-    shared = Candidates()
-    shared.add(N2, [stored_row({"id": "shared"})], likeness=True)
-    assert list(streamed(shared, query_levels=["N2"]).levels) == ["n2_collective"]
-
-
-def test_the_stream_says_what_failed_what_was_assumed_and_whom_it_saw() -> None:
-    stream = streamed(three_levels())
-    assert [(one.query, one.reason) for one in stream.degraded] == [("N2_vector", "no answer within 1.25 s")]
-    assert (stream.notes, stream.entities, stream.query_count) == (("a note",), ("Ada",), 6)
-
-
-def test_the_tiers_hold_every_memory_of_the_levels_once() -> None:
-    stream = streamed(three_levels())
-    shown = {
-        memory.node_id
-        for level in stream.levels.values()
-        for memory in (*level.vector_results, *level.graph_results)
-    }
-    ordered = [memory.node_id for memory in stream.activation_tiers.ordered()]
-    assert sorted(ordered) == sorted(shown) == ["beside", "far", "middle", "near", "shared"]
-    assert stream.consciousness_summary.total_results == len(ordered)
 
 
 @pytest.mark.parametrize(("budget", "shown"), [(None, 5), (9000, 5), (3, 1), (1, 1)])
@@ -245,17 +196,6 @@ def test_the_budget_changes_no_calculated_value(
     assert whole.energy_feedback_potential > 0.0
     for tier in ("focus", "peripheral", "background"):
         assert set(ids(getattr(some.activation_tiers, tier))) <= set(ids(getattr(whole.activation_tiers, tier)))
-
-
-def test_the_graph_shows_what_the_budget_leaves_and_the_compact_form_tells_changes_of_that_only() -> None:
-    candidates = corrected_candidates()
-    asked: dict[str, Any] = {"temporal_mode": "full_history", "form": "compact"}
-    whole, some = (streamed(candidates, **asked, max_tokens=budget) for budget in (None, 1))
-    assert "was “the key hangs in the hall”" in (whole.text or "")
-    assert [one.node_id for one in some.temporal_dissonances] == ["key"]
-    assert len(some.traversal_graph.nodes) == 1
-    assert some.traversal_graph.edges == ()
-    assert "Beliefs that changed" not in (some.text or "")
 
 
 def test_an_explained_score_is_the_sum_of_003s_terms() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from orchestration.graph_queries.execution import QueryRequest, note_unfollowed, run_all
-from schemas.errors import StoreTimeout
+from orchestration.graph_queries.execution import QueryRequest, run_all
 from schemas.memory import Level
-from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Row
 from substrate.graphs.graph import Graph, GraphTarget, Query
 
@@ -46,35 +44,8 @@ def request(connection: Answers, **fields: Any) -> QueryRequest:
     return QueryRequest("graph", target, NARROW, {"far": 1}, **fields)
 
 
-async def test_a_failed_query_has_no_rows_and_says_why_and_the_others_are_answered() -> None:
-    late, good = Answers({NARROW: StoreTimeout("too slow")}), Answers({NARROW: [START]})
-    failed, answered = await run_all([request(late), request(good)])
-    assert (failed.rows, failed.timing.failure) == ([], "too slow")
-    assert (answered.rows, answered.timing.failure) == ([START], None)
-    assert answered.timing.query == "N1_graph"
-
-
-async def test_a_graph_that_is_missing_has_no_rows_and_is_no_failure() -> None:
-    [result] = await run_all([request(Answers({NARROW: GraphMissing("citizen_ada")}))])
-    assert (result.rows, result.timing.failure) == ([], None)
-
-
 async def test_a_starved_query_is_sent_again_wider() -> None:
     connection = Answers({NARROW: [START], WIDE: [START, START]})
     [result] = await run_all([request(connection, wanted=2, wider=((WIDE, {}),))])
     assert (result.rows, result.timing.asked_again) == ([START, START], True)
     assert connection.sent == [NARROW, WIDE]
-
-
-async def test_a_query_with_enough_starts_is_sent_once() -> None:
-    connection = Answers({NARROW: [START, START, LINKED]})
-    [result] = await run_all([request(connection, wanted=2, wider=((WIDE, {}),))])
-    assert (connection.sent, result.timing.asked_again) == ([NARROW], False)
-
-
-async def test_a_note_says_from_how_many_starts_second_links_were_followed() -> None:
-    linked, unlinked = Answers({NARROW: [START, START, LINKED]}), Answers({NARROW: [START, START]})
-    results = await run_all([request(linked), request(unlinked)])
-    note = "what is two links away was looked for from the first starts only: 1 of 2 (N1_graph)"
-    assert note_unfollowed(results) == [note]
-    assert note_unfollowed(results[1:]) == []

@@ -60,24 +60,7 @@ def test_windows_hold_each_message_once_and_in_order(lengths: list[int]) -> None
         assert sum(len(message.text) for message in window) <= WINDOW_CHARACTERS
 
 
-def test_a_longer_message_is_cut_and_stands_alone() -> None:
-    windows = list(split_windows(episode(10, WINDOW_CHARACTERS + 1, 10)))
-    assert [[len(message.text) for message in window] for window in windows] == [[10], [WINDOW_CHARACTERS], [10]]
-
-
-def test_an_episode_without_sessions_has_no_windows() -> None:
-    assert list(split_windows(Episode("talk", "ada", ()))) == []
-
-
 # --- the prompt ------------------------------------------------------------------------------------------
-
-
-def test_the_window_stands_in_one_json_text() -> None:
-    *before, (role, content) = build_prompt(WINDOW, Vocabulary(("Person",), ("KNOWS",)))
-    assert (before[0][0], role) == ("system", "user")
-    document = json.loads(content)
-    assert (document["node_types"], document["relation_types"]) == (["Person"], ["KNOWS"])
-    assert [message["key"] for message in document["messages"]] == ["1", "2"]
 
 
 def test_each_example_answers_in_the_demanded_form_and_passes_the_check() -> None:
@@ -90,12 +73,6 @@ def test_each_example_answers_in_the_demanded_form_and_passes_the_check() -> Non
 
 
 # --- the check -------------------------------------------------------------------------------------------
-
-
-def test_a_fact_holds_from_the_first_of_its_messages_where_it_has_no_date() -> None:
-    claim = check_fact(fact(evidence=["1", "1"]), WINDOW)
-    assert (claim.subject.name, claim.object.name, claim.evidence) == ("Ada", "Faro", ("m1",))
-    assert (claim.valid_at, claim.invalid_at) == (MAY, None)
 
 
 @pytest.mark.parametrize(

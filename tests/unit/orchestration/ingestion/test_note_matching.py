@@ -9,8 +9,6 @@ from orchestration.ingestion.formats.notebook import Document, Section
 from orchestration.ingestion.note_changes import (
     Shelf,
     folder_of_content,
-    free_ids,
-    is_same_folder,
     match_documents,
     match_sections,
 )
@@ -51,37 +49,6 @@ def matches(documents: list[Document], stored: Shelf, *, whole: bool = True) -> 
     return {path: one.row.id for path, one in found.items()}
 
 
-def test_a_note_is_the_stored_one_at_its_place() -> None:
-    assert matches([note("a.md", "new")], shelf(row("n:a.md", "old"), row("n:b.md", "x"))) == {"a.md": "n:a.md"}
-
-
-def test_a_note_that_took_the_place_of_another_is_known_by_its_content() -> None:
-    stored = shelf(row("n:a.md", LONG), row("n:b.md", "gone"))
-    assert matches([note("b.md", LONG)], stored) == {"b.md": "n:a.md"}
-
-
-def test_a_moved_note_has_its_place_in_extra() -> None:
-    stored = shelf(row("n:a.md", "text", folder="n", path="x/b.md"))
-    assert matches([note("x/b.md", "other"), note("a.md", "new")], stored) == {"x/b.md": "n:a.md"}
-
-
-def test_only_a_whole_folder_tells_that_a_note_was_moved_and_edited() -> None:
-    stored = shelf(row("n:a.md", "one\ntwo\nthree"))
-    new = [note("b.md", "one\ntwo\nthree\nfour")]
-    assert matches(new, stored) == {"b.md": "n:a.md"}
-    assert matches(new, stored, whole=False) == {}
-
-
-def test_a_short_note_of_another_folder_is_not_taken_for_this_one() -> None:
-    stored = shelf(row("m:a.md", "to do"), row("m:b.md", LONG))
-    assert matches([note("a.md", "to do"), note("b.md", LONG)], stored) == {"b.md": "m:b.md"}
-
-
-def test_a_note_that_holds_comes_before_one_that_ended() -> None:
-    stored = shelf(row("m:a.md", LONG, until=5), row("m:b.md", LONG))
-    assert matches([note("c.md", LONG)], stored) == {"c.md": "m:b.md"}
-
-
 @given(st.dictionaries(st.sampled_from("abcdef"), WORDS), st.dictionaries(st.sampled_from("abcdef"), WORDS))
 def test_each_stored_note_is_taken_once(held: dict[str, list[str]], new: dict[str, list[str]]) -> None:
     stored = shelf(*(row(f"n:{name}.md", "\n".join(lines)) for name, lines in held.items()))
@@ -111,13 +78,3 @@ def test_half_of_the_notes_tell_a_folder() -> None:
     ]
     assert folder_of_content(documents, stored) == "m"
     assert folder_of_content(documents[2:], stored) is None
-
-
-def test_a_folder_without_a_like_note_is_another_one() -> None:
-    stored = shelf(row("n:a.md", LONG))
-    document = note("a.md", "a quite different thing here")
-    assert not is_same_folder([document], match_documents([document], "n", stored), 1)
-
-
-def test_a_taken_id_is_not_used_again() -> None:
-    assert list(free_ids(["a", "b", "a"], ["a"])) == ["a~2", "b", "a~3"]

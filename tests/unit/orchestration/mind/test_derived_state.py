@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.derived_state import DAY, NOTHING_DERIVED, derive_state, is_own
+from orchestration.mind.derived_state import DAY, derive_state, is_own
 from substrate.store.feelings import FeltMemory
 
 NOW = 400 * DAY
@@ -19,10 +19,6 @@ def felt(memory_id: str, days: float = 0, **fields: Any) -> FeltMemory:
     unset = frozenset(fields.pop("unset", ()))
     whole = {"emotions": {}, "energy": 0.5, "goal": None, "work": None, "speaker": "user", **fields}
     return FeltMemory(memory_id, int(NOW - days * DAY), unset=unset, **whole)
-
-
-def test_nothing_is_derived_from_nothing() -> None:
-    assert derive_state([]) == NOTHING_DERIVED
 
 
 def test_feelings_and_energy_are_means_in_which_the_newer_counts_more() -> None:
@@ -36,16 +32,6 @@ def test_feelings_and_energy_are_means_in_which_the_newer_counts_more() -> None:
     ]  # fmt: skip
 
 
-def test_who_comes_back_after_a_month_wakes_as_it_fell_asleep() -> None:
-    assert derive_state([felt("last", 31, emotions={"joy": 0.9})]).emotions == {"joy": 0.9}
-
-
-def test_what_was_felt_more_than_a_week_before_the_newest_is_left_out() -> None:
-    assert derive_state([felt("now", emotions={"joy": 1.0}), felt("old", 8, emotions={"fear": 1.0})]).emotions == {
-        "joy": 1.0
-    }
-
-
 @pytest.mark.parametrize(
     ("speaker", "own"),
     [("user", True), ("Human", True), (None, True), ("Caroline", True), ("assistant", False), ("tool", False)],
@@ -53,24 +39,6 @@ def test_what_was_felt_more_than_a_week_before_the_newest_is_left_out() -> None:
 def test_only_the_words_of_people_are_felt(speaker: str | None, own: bool) -> None:
     assert is_own(speaker) is own
     assert bool(derive_state([felt("m", emotions={"joy": 1.0}, speaker=speaker)]).emotions) is own
-
-
-def test_an_energy_that_is_only_the_default_says_nothing() -> None:
-    assert derive_state([felt("m", goal="sail", unset=("energy",))]).energy is None
-    assert derive_state([felt("m", goal="sail", unset=("energy",), energy=0.7)]).energy == 0.7
-    assert derive_state([felt("m", goal="sail")]).energy == 0.5
-
-
-def test_goals_that_are_not_reached_come_by_energy_and_recency() -> None:
-    state = derive_state([
-        felt("done", goal="rest", work="resolved", energy=1.0),
-        felt("now", goal="sail", work="blocked", energy=0.6),
-        felt("before", 2, goal="bake", work="in_progress", energy=0.8),
-        felt("said", goal="learn", energy=0.6),
-    ])  # fmt: skip
-    goals = [(one.name, one.amount) for one in state.sources if one.field == "goal"]
-    assert goals == [("sail", 0.6), ("bake", 0.4), ("learn", 0.3)]
-    assert state.goal == "sail"
 
 
 @given(st.lists(st.tuples(st.floats(0, 400), UNIT, UNIT, st.sampled_from(["joy", "fear", "hope"])), max_size=8))

@@ -20,7 +20,6 @@ from orchestration.mind.dissonance import (
     infer_dissonances,
     unbroken_start,
 )
-from schemas.commands import Correct
 from schemas.memory import ConsciousnessNode, InvalidationReason
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
@@ -98,16 +97,6 @@ class Life:
 # --- what is a change of belief --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", [TemporalMode.CURRENT, TemporalMode.POINT_IN_TIME])
-def test_a_question_about_one_moment_sees_no_change(mode: TemporalMode) -> None:
-    assert Life("m").correct(description="B").told(mode) == []
-
-
-@pytest.mark.parametrize("mode", [TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY])
-def test_a_history_sees_it(mode: TemporalMode) -> None:
-    assert Life("m").correct(description="B").told(mode) == [("A", "B", "discovered_false")]
-
-
 @pytest.mark.parametrize(
     ("life", "told"),
     [
@@ -145,22 +134,6 @@ def test_each_change_of_belief_is_reported_once(life: Life, told: list[tuple[str
     assert life.told() == told
 
 
-def test_a_record_given_twice_by_two_queries_is_one_record() -> None:
-    nodes = [shown(record) for record in Life("m").supersede(description="B").records]
-    assert len(detect_temporal_dissonances([*nodes, *nodes], HISTORY)) == 1
-
-
-def test_the_same_id_in_two_levels_is_two_beliefs() -> None:
-    first, second = Life("m").correct(description="B").records
-    apart = [shown(first, "N1"), shown(second, "N2")]
-    assert detect_temporal_dissonances(apart, HISTORY) == []
-
-
-def test_a_version_suffix_makes_no_identity() -> None:
-    apart = [shown(record) for life in (Life("m_v1"), Life("m_v2")) for record in life.records]
-    assert detect_temporal_dissonances(apart, HISTORY) == []
-
-
 @pytest.mark.parametrize(
     ("found", "told"),
     [((0, 1), [("A", "B")]), ((1, 2), [("B", "C")]), ((0, 2), []), ((0,), []), ((2,), [])],
@@ -171,18 +144,6 @@ def test_records_that_never_followed_one_another_are_no_pair(
     life = Life("m").correct(description="B").correct(description="C")
     changes = detect_temporal_dissonances([shown(life.records[place]) for place in found], HISTORY)
     assert [(one.original_belief, one.corrected_belief) for one in changes] == told
-
-
-def test_the_new_belief_is_the_successor_though_the_rest_of_the_old_one_was_not_found() -> None:
-    closed, _, latest = map(shown, Life("m").supersede(description="B").records)
-    (one,) = detect_temporal_dissonances([closed, latest], HISTORY)
-    assert (one.original_belief, one.corrected_belief) == ("A", "B")
-
-
-def test_a_part_kept_of_the_old_belief_is_not_shown_as_the_new_one() -> None:
-    life = Life("m").supersede(description="B").supersede(description="C")
-    kept_only = [shown(record) for record in life.records if record.content["description"] != "B"]
-    assert detect_temporal_dissonances(kept_only, HISTORY) == []
 
 
 # --- what is told of it ----------------------------------------------------------------------------------
@@ -225,24 +186,6 @@ def test_the_fields_are_those_of_003() -> None:
     ]
 
 
-def test_a_belief_is_held_from_when_it_was_first_believed_whatever_else_of_it_changed() -> None:
-    life = Life("m").correct(energy=0.9).correct(name="m", energy=0.1).correct(description="B")
-    life.correct(energy=0.2).correct(description="C")
-    first, second = detect_temporal_dissonances(map(shown, life.records), HISTORY)
-    assert first.belief_held_from == to_datetime(HOUR)
-    assert (second.belief_held_from, second.belief_held_until) == (first.corrected_at, second.corrected_at)
-    assert second.held_seconds == 2 * 3600
-
-
-def test_a_record_that_keeps_part_of_a_belief_continues_it() -> None:
-    closed, kept, _ = Life("m").supersede(description="B").records
-    end = kept.known.start + HOUR
-    ended = replace(kept, known=Period(kept.known.start, end), closed_reason="discovered_false")
-    other = Record("m", 9, kept.valid, Period(end), {"name": "m", "description": "C"})
-    found = detect_temporal_dissonances(map(shown, (closed, ended, other)), HISTORY)
-    assert [one.belief_held_from for one in found] == [to_datetime(HOUR)]
-
-
 def test_a_belief_of_several_stretches_is_as_old_as_its_oldest_record() -> None:
     def record(version: int, valid: Period, known: Period, said: str) -> Record:
         return Record("m", version, valid, known, {"name": "m", "description": said}, None, "discovered_false")
@@ -265,23 +208,6 @@ def test_a_discovery_that_says_nothing_moved_by_half_and_has_no_trigger(energy: 
     )
     assert (one.discovery_energy, one.correction_trigger) == (told, "Unknown correction trigger")
     assert (one.correction_pattern_id, one.discovery_emotions) == (None, None)
-
-
-@pytest.mark.parametrize(("later", "reason"), [(0, "discovered_false"), (9, "reality_changed")])
-def test_a_record_from_elsewhere_without_a_reason_has_that_of_its_times(later: int, reason: str) -> None:
-    """An import may carry no reason, no version and a gap between the end of one and the next."""
-    old = a_node(description="A", expired_at=NOW + timedelta(days=2))
-    new = a_node(description="B", created_at=NOW + timedelta(days=3), valid_at=NOW + timedelta(hours=later))
-    (one,) = detect_temporal_dissonances([old, new], HISTORY)
-    assert one.dissonance_type == reason
-    assert one.belief_held_until == NOW + timedelta(days=2)
-    assert one.corrected_at == NOW + timedelta(days=3)
-
-
-def test_changes_of_belief_come_in_the_order_in_which_they_were_learned() -> None:
-    late, early = Life("a", start=9 * HOUR).correct(description="B"), Life("b").correct(description="B")
-    found = detect_temporal_dissonances(map(shown, late.records + early.records), HISTORY)
-    assert [one.node_id for one in found] == ["b", "a"]
 
 
 def test_errors_that_recur_are_counted_by_pattern() -> None:
@@ -380,10 +306,6 @@ def test_a_belief_is_as_old_as_the_first_of_the_records_without_a_gap(lengths: l
     assert unbroken_start(100, [apart] if ends[-1] == 100 else []) == 100
 
 
-def test_the_older_of_two_earlier_records_counts() -> None:
-    assert unbroken_start(10, [Period(5, 10), Period(3, 10), Period(1, 5)]) == 3
-
-
 @pytest.mark.parametrize(
     ("reason", "emotions", "energy", "fields"),
     [
@@ -399,11 +321,6 @@ def test_a_correction_carries_its_reason_and_its_strongest_feeling(
     reason: str | None, emotions: dict[str, float] | None, energy: float | None, fields: dict[str, Any]
 ) -> None:
     assert discovery_fields(reason, emotions, energy) == fields
-
-
-def test_a_reason_of_any_text_is_a_pattern() -> None:
-    odd = discovery_fields("a | b\n" * 100, None, None)["correction_pattern_id"]
-    assert Correct(citizen_id="c", id="m", correction_pattern_id=odd).correction_pattern_id == odd
 
 
 def test_a_later_memory_that_tells_what_holds_instead_is_an_inferred_change_of_reality() -> None:

@@ -15,7 +15,6 @@ from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import (
     FEATURES,
     HITS,
-    LEAST_MEMORIES,
     NAMED,
     PLAIN,
     WORDS_ALONE,
@@ -26,7 +25,6 @@ from orchestration.ranking.confidence import (
     Weights,
     gather_evidence,
     rate_answer,
-    read_features,
     read_tables,
     weigh_stems,
 )
@@ -51,17 +49,6 @@ def confidence(text: str, *hits: Hit, model: str = MODEL) -> float:
     return rate_answer(evidence(text, *hits), model).confidence
 
 
-def test_a_hit_that_has_the_words_and_the_meaning_answers_better_than_small_talk() -> None:
-    question = "Where is the dentist?"
-    assert confidence(question, DENTIST, SMALL_TALK) > confidence(question, SMALL_TALK)
-
-
-def test_words_of_no_language_are_answered_by_nothing() -> None:
-    answer = rate_answer(evidence("flimbar quosti wenthal drup?", SMALL_TALK), MODEL)
-    assert not answer.fits
-    assert answer.confidence < 0.3
-
-
 @pytest.mark.parametrize("text", ["!!!", "{}", "…"])
 def test_nothing_fits_a_text_without_a_word(text: str) -> None:
     assert rate_answer(evidence(text, DENTIST), MODEL) == Answer(0.0, fits=False)
@@ -83,51 +70,11 @@ def test_whatever_is_known_fits_a_question_that_names_no_subject(question: str) 
     assert rate_answer(evidence(question, SMALL_TALK, memories=1), MODEL).fits
 
 
-def test_where_nothing_was_found_nothing_fits() -> None:
-    assert rate_answer(evidence("Where is the dentist?"), MODEL) == Answer(0.0, fits=False)
-
-
-def test_without_an_embedder_words_alone_are_rated() -> None:
-    bare = [hit._replace(likeness=None) for hit in (DENTIST, SMALL_TALK)]
-    question = "Where is the dentist?"
-    assert confidence(question, bare[0], model=WORDS_ALONE) > confidence(question, bare[1], model=WORDS_ALONE)
-
-
-def test_a_model_that_nobody_measured_is_rated_by_words_alone() -> None:
-    question = "Where is the dentist?"
-    assert confidence(question, DENTIST, model="another") == confidence(question, DENTIST, model=WORDS_ALONE)
-
-
-def test_the_words_of_another_speaker_answer_less_than_those_of_the_one_named() -> None:
-    hits = [Hit("I adopted a cat.", 0.5, name) for name in ("maria", "john")]
-    rated = [
-        rate_answer(evidence("What did Maria adopt?", hit, memories=300, speakers=frozenset(("maria",))), MODEL)
-        for hit in hits
-    ]
-    assert rated[0].confidence > rated[1].confidence
-
-
-def test_a_number_beside_the_words_counts_where_a_number_is_asked_for() -> None:
-    texts = ("Twelve people came to the choir.", "People came to the choir.")
-    with_number, without = (
-        read_features(evidence("How many people came to the choir?", Hit(text, 0.5))) for text in texts
-    )
-    assert (with_number["kind"], without["kind"]) == (1.0, 0.0)
-    assert read_features(evidence("What about the choir?", Hit(texts[0], 0.5)))["kind"] == 0.5
-
-
 def test_function_words_in_two_languages_and_names_of_speakers_weigh_nothing() -> None:
     german = read_question("Wann hat die Werkstatt auf?", NOW)
     assert weigh_stems(german, {}, 10, ()).keys() == {"werkstatt"}
     named = read_question("What did Maria cook?", NOW)
     assert weigh_stems(named, {}, 10, ("maria",)).keys() == {"cook"}
-
-
-def test_in_a_young_graph_words_weigh_as_in_one_of_the_least_size() -> None:
-    question = read_question("Where is the dentist?", NOW)
-    weights = [weigh_stems(question, {"dentist": 1}, memories, ()) for memories in (1, LEAST_MEMORIES)]
-    assert weights[0] == weights[1]
-    assert weigh_stems(question, {"dentist": 1}, 10 * LEAST_MEMORIES, ())["dentist"] > weights[0]["dentist"]
 
 
 def test_evidence_is_the_best_hits_with_words_of_their_own() -> None:
@@ -192,20 +139,3 @@ def test_any_question_about_anything_has_a_confidence_in_its_range(
 def test_a_wish_for_context_is_served_by_what_shares_a_word_with_it(text: str) -> None:
     answer = rate_answer(evidence(text, DENTIST), MODEL)
     assert (answer.fits, answer.wished) == (True, True)
-
-
-def test_words_alone_of_which_none_was_ever_said_fit_nothing() -> None:
-    assert not rate_answer(evidence("flimbar quosti wenthal", SMALL_TALK), MODEL).fits
-
-
-def test_a_wish_in_words_keeps_its_focus_and_says_how_little_is_known() -> None:
-    answer = rate_answer(evidence("context on flimbar", SMALL_TALK), MODEL)
-    assert answer.fits
-    assert answer.confidence < rate_answer(evidence("context on the dentist", DENTIST), MODEL).confidence
-
-
-def test_a_text_answers_a_question_in_other_words_of_the_same_attribute() -> None:
-    def sure(text: str) -> float:
-        return rate_answer(evidence("Where does she live now?", Hit(text, 0.3)), MODEL).confidence
-
-    assert sure("My new flat is at 14 Rowan Street") > 2 * sure("My new bread is with 14 raisins")

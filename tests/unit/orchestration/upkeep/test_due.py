@@ -15,10 +15,8 @@ from orchestration.upkeep.due import (
     due_at,
     due_jobs,
     jobs_of,
-    latest_by_job,
     next_due,
     retry_at,
-    since,
 )
 from schemas.memory import Level
 
@@ -76,29 +74,9 @@ def test_a_job_is_due_when_it_never_ran_was_broken_off_or_its_time_has_come(late
     assert next_due([TAGS], runs) == due
 
 
-def test_without_jobs_nothing_is_ever_due() -> None:
-    assert next_due([], {}) is None
-
-
-def test_the_newest_run_of_each_job_decides_and_only_ended_ones_say_since_when() -> None:
-    runs = [
-        Past("tags", "failed", 9),
-        Past("tags", "undone", 7),
-        Past("tags", "done", 5),
-        Past("sweep", "done", 8),
-    ]
-    assert latest_by_job(runs) == {"tags": runs[0], "sweep": runs[3]}
-    assert since(runs, "tags") == 7
-    assert since(runs, "mirror") is None
-
-
 @given(st.integers(1, 200), st.integers(0, 40 * MOST_RETRY_S))
 def test_each_attempt_waits_at_least_as_long_as_the_one_before_and_never_beyond_a_day(
     attempt: int, period_s: int
 ) -> None:
     waits = [retry_at(0, number, period_s) for number in (attempt, attempt + 1)]
     assert 0 < waits[0] <= waits[1] <= MOST_RETRY_S * SECOND
-
-
-def test_a_failed_run_is_tried_after_one_two_and_four_minutes() -> None:
-    assert [retry_at(0, attempt, 86_400) // SECOND for attempt in (1, 2, 3)] == [60, 120, 240]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import orjson
 import pytest
 
 from orchestration.upkeep.importance_prompt import (
-    MOST_CHARACTERS,
     Rating,
-    build_prompt,
     is_supported,
     may_be_judged,
 )
@@ -30,12 +27,6 @@ TEXT = "On Sunday I chose  not to answer\nhim, and it was right."
 )
 def test_a_text_that_talks_to_the_judge_is_shown_to_no_model(text: str) -> None:
     assert not may_be_judged(text)
-
-
-def test_the_text_is_data_and_is_cut() -> None:
-    assert may_be_judged(TEXT)
-    *_, (role, last) = build_prompt("a" * 5000)
-    assert (role, len(orjson.loads(last)["text"])) == ("user", MOST_CHARACTERS)
 
 
 @pytest.mark.parametrize(

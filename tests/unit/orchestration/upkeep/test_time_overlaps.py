@@ -15,11 +15,9 @@ from orchestration.upkeep.findings import (
 )
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Period
-from schemas.upkeep import RetractLink
 from substrate.store.upkeep import (
     Content,
     RecordRow,
-    link_identity,
 )
 
 GRAPH = SweptGraph(Level.N1, "ada")
@@ -45,23 +43,6 @@ def test_an_overlap_is_found_exactly_when_there_is_one(drawn: list[tuple[Any, An
     ]
     assert bool(pairs) == bool(really)
     assert all(a.valid.overlaps(b.valid) and a.known.overlaps(b.known) for a, b in pairs)
-
-
-def test_a_long_chain_of_superseded_records_is_no_overlap() -> None:
-    chain = [record((n, n + 1), (100 + n, END_OF_TIME), n) for n in range(5000)]
-    assert list(time_overlaps.find_overlaps(chain)) == []
-
-
-def test_only_an_open_past_record_within_the_other_can_be_closed() -> None:
-    ever, later = END_OF_TIME, 40
-    carried = record((0, 100), (later, ever), 2, carried=True)
-    for other, mendable in [
-        (record((0, 100), (20, ever)), True),
-        (record((0, 200), (20, ever)), False),
-        (record((0, 100), (20, 60)), False),
-    ]:
-        [one] = time_overlaps.find_in_memories([other, carried], GRAPH)
-        assert (one.repair is not None) is mendable
 
 
 def content(identity: str, text: str, valid: tuple[int, int] = (0, END_OF_TIME), **fields: Any) -> Content:
@@ -90,22 +71,3 @@ def test_duplicates_say_the_same_over_the_same_time(contents: list[Content], fou
     assert [
         one.id for one in time_overlaps.find_duplicates(list(time_overlaps.date_contents(contents)), GRAPH)
     ] == found
-
-
-def link_record(valid: tuple[int, int], known: tuple[int, int], *, carried: bool) -> RecordRow:
-    return RecordRow(link_identity("a", "l", "b"), None, Period(*valid), Period(*known), carried)
-
-
-def test_the_older_of_two_open_records_of_a_link_can_be_withdrawn() -> None:
-    older, newer = (link_record((0, 9), (known, END_OF_TIME), carried=True) for known in (10, 20))
-    [finding] = time_overlaps.find_in_links([newer, older], GRAPH)
-    assert isinstance(finding.repair, RetractLink)
-    assert (finding.id, finding.repair.source_id, finding.repair.seen) == ("l", "a", 10)
-
-
-def test_a_link_that_was_closed_while_it_was_read_is_no_overlap() -> None:
-    read_open = link_record((0, 9), (10, END_OF_TIME), carried=True)
-    then_closed = link_record((0, 9), (10, 30), carried=False)
-    assert list(time_overlaps.find_in_links([read_open, then_closed], GRAPH)) == []
-    other = link_record((0, 9), (11, 30), carried=False)
-    assert [one.kind for one in time_overlaps.find_in_links([read_open, other], GRAPH)] == ["overlap"]

@@ -14,23 +14,17 @@ from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates
 from orchestration.ranking.plurality import DAY, recency
-from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
-from orchestration.waking.queries import NO_HALF_LIFE, GoalMeaning, build_queries
-from orchestration.waking.resolutions import Resolution, find_resolutions, pass_scores_on, show_pattern
+from orchestration.waking.queries import GoalMeaning, build_queries
+from orchestration.waking.resolutions import find_resolutions, pass_scores_on, show_pattern
 from orchestration.waking.scoring import (
-    SPREAD_SHARE,
     Answer,
     WakingRow,
     WakingState,
     activate,
-    discovery_energy,
     energy_nearness,
     goal_likeness,
     is_answer,
-    keep_linked,
-    likeness_when_blocked,
-    measure,
     mode_score,
     plain_goal,
     recency_weight,
@@ -159,31 +153,7 @@ def test_nearness_is_symmetric_and_greatest_for_equals(one: float, other: float)
     assert 0.0 <= energy_nearness(one, other) <= energy_nearness(one, one) == 1.0
 
 
-def test_discovery_energy_of_zero_is_not_a_missing_one() -> None:
-    assert discovery_energy(a_memory("m", discovery_energy="0")) == 0.0
-    assert discovery_energy(a_memory("m")) == 0.5
-
-
 # --- what is accepted -----------------------------------------------------------------------------------------
-
-
-def test_likeness_is_the_exact_cosine_whatever_distance_the_index_gave() -> None:
-    # joy 0.6 and calm 0.8 against joy alone: 0.6 / (1 × 1); "happy" is joy.
-    row = row_of("m", emotions={"happy": 0.3}, score=0.99)
-    assert measure(row, {}, waking(QueryMode.SIMILAR_STATE), by_emotion=True).emotional == pytest.approx(0.6)
-
-
-def test_a_blockage_is_compared_by_how_it_felt_when_it_was_blocked() -> None:
-    now = waking(QueryMode.RESOLUTION_PATTERNS)
-    then = row_of("m", hop=-1, emotions={"joy": 0.3, "calm": 0.4})
-    later = row_of("m", hop=-1, version=2, emotions={"fear": 1.0})
-    unfelt = row_of("n", hop=-1)
-    once = likeness_when_blocked([then, later, unfelt], now.emotions)
-    assert once == {"m": pytest.approx(1.0)}
-    assert measure(row_of("m", emotions={"relief": 1.0}), once, now, by_emotion=True).emotional == pytest.approx(
-        1.0
-    )
-    assert measure(row_of("n", emotions={"calm": 1.0}), once, now, by_emotion=True).emotional == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize(
@@ -211,24 +181,6 @@ def test_a_mode_accepts_only_its_answers(
     assert is_answer(row_of("m", goal="g"), Answer(felt), waking(mode, goal=goal), by_emotion=by_emotion) is inside
 
 
-def test_a_row_linked_to_a_rejected_answer_alone_is_rejected_too() -> None:
-    kept, dropped = row_of("kept"), row_of("dropped")
-    rows = [
-        dropped,
-        kept,
-        row_of("blocked", hop=-1),
-        row_of("a", hop=1, ends=("kept", "a")),
-        row_of("b", hop=1, ends=("b", "dropped")),
-        row_of("c", hop=2, ends=("c", "a")),
-        row_of("d", hop=2, ends=("b", "d")),
-        row_of("e", hop=3, ends=("c", "e")),
-    ]
-    assert [row.memory_id for row in keep_linked(rows, [kept.with_score(0.2)])] == ["kept", "a", "c", "e"]
-    assert keep_linked(rows, []) == []
-    both = keep_linked(rows, [dropped.with_score(0.4), kept.with_score(0.2)])
-    assert [(row.memory_id, row.score) for row in both if row.hop == 0] == [("kept", 0.2), ("dropped", 0.4)]
-
-
 # --- activation -----------------------------------------------------------------------------------------------
 
 
@@ -237,41 +189,6 @@ def found_of(memories: list[Candidate], bonds: list[CandidateLink]) -> Candidate
         {memory.key: memory for memory in memories},
         {(bond.graph_key, bond.get("id"), bond.get("created_at")): bond for bond in bonds},
     )
-
-
-def test_answers_come_before_memories_linked_to_them_and_keep_their_score() -> None:
-    found = found_of(
-        [a_memory("hub", energy="1", confidence="1"), a_memory("weak"), a_memory("strong")],
-        [a_link("weak", "hub"), a_link("strong", "hub"), a_link("strong", "weak")],
-    )
-    order = activate(found, {key("weak"): 0.1, key("strong"): 0.8}, waking(QueryMode.SIMILAR_STATE)).order
-    assert [score.key[1] for score in order] == ["strong", "weak", "hub"]
-    assert [score.activation for score in order][:2] == [0.8, 0.1]
-    assert 0.0 < order[2].activation <= 0.8
-
-
-def test_a_linked_memory_has_half_of_what_spreads_to_it() -> None:
-    bond = a_link("answer", "beside")
-    found = found_of([a_memory("answer"), a_memory("beside")], [bond])
-    activation = activate(found, {key("answer"): 0.4}, waking(QueryMode.SIMILAR_STATE))
-    gained = SPREAD_SHARE * 1.5 * 0.4 * likelihoods([bond])[0]
-    assert activation.parts[key("beside")] == {"mode": 0.0, "spread": pytest.approx(gained)}
-
-
-def test_the_waking_state_weighs_the_links_of_an_answer() -> None:
-    felt = {**stored_link("l", energy=0.4), "goal": "rest", "emotion_vector": '{"joy": 0.5}'}
-    bond = CandidateLink(
-        N1, "answer", "beside", stored_row({"id": "beside"}, felt, hop=1, ends=("answer", "beside"))
-    )
-    found = found_of([a_memory("answer"), a_memory("beside")], [bond])
-    gained = []
-    for state in (State(), State("rest"), State(None, {"joyful": 0.9}), State("rest", {"joy": 0.9})):
-        now = waking(QueryMode.SIMILAR_STATE, link_state=state)
-        gained.append(activate(found, {key("answer"): 0.4}, now).parts[key("beside")]["spread"])
-    # 0.2 of the weight for the goal, of which 0.3 without one; 0.3 for the emotions.
-    per_weight = SPREAD_SHARE * 1.5 * 0.4
-    more = [(one - gained[0]) / per_weight for one in gained]
-    assert more == pytest.approx([0.0, 0.14, 0.3, 0.44])
 
 
 def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
@@ -283,10 +200,6 @@ def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
     assert score.terms["priority"] == pytest.approx(0.368)
     assert score.terms["emotional_resonance"] == pytest.approx(0.3)
     assert score.total == pytest.approx(0.5 + 0.368 + 0.1 + 0.3 - missing)
-
-
-def test_no_candidates_have_no_order() -> None:
-    assert activate(Candidates(), {}, waking(QueryMode.SIMILAR_STATE)).order == ()
 
 
 # --- resolutions ----------------------------------------------------------------------------------------------
@@ -331,27 +244,6 @@ def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> Non
     }
 
 
-@pytest.mark.parametrize(
-    "bond",
-    [
-        resolving("blocked", "way", resolution_state="in_progress"),
-        resolving("blocked", "way", relation_type="NEXT"),
-        resolving("way", "blocked"),
-        resolving("blocked", "unseen"),
-    ],
-)
-def test_no_other_link_makes_a_pattern(bond: CandidateLink) -> None:
-    found = found_of([a_memory("blocked"), a_memory("way")], [bond])
-    assert find_resolutions(found, [key("blocked")]) == []
-
-
-def test_a_ring_of_links_ends() -> None:
-    memories = [a_memory(name, node_type="Action") for name in ("a", "b", "c")]
-    bonds = [resolving("a", "b"), a_link("b", "c"), a_link("c", "a"), a_link("b", "b"), resolving("a", "a")]
-    found: list[Resolution] = find_resolutions(found_of(memories, bonds), [key("a")])
-    assert [step.get("id") for step, _ in found[0].steps] == ["c"]
-
-
 # --- the queries ----------------------------------------------------------------------------------------------
 
 GRAPHS = {Level.N1: "citizen_ada", Level.N2: "collective_n2", Level.N3: "ecosystem_n3"}
@@ -378,31 +270,6 @@ def asked_of(view: View, meaning: GoalMeaning | None = None, **fields: Any) -> l
     return build_queries(request, waking(request.query_mode, link_state=link_state, **felt), view, meaning)
 
 
-@pytest.mark.parametrize("mode", QueryMode)
-def test_six_queries_one_pair_a_level(mode: QueryMode) -> None:
-    asked = asked_of(HERE, query_mode=mode)
-    names = ["N1_vector", "N1_graph", "N2_vector", "N2_graph", "N3_vector", "N3_graph"]
-    assert [one.name for one in asked] == names
-    assert all(one.query.name.endswith("_now") for one in asked)
-
-
-def test_without_emotions_the_queries_of_emotion_are_left_out() -> None:
-    asked = asked_of(HERE, current_emotions={})
-    assert [one.name for one in asked] == ["N1_graph", "N2_graph", "N3_graph"]
-    assert asked_of(seen({}, Scope.current(NOW))) == []
-
-
-def test_what_is_older_than_thirty_days_counts_less_and_only_past_activity_ends_there() -> None:
-    def ages(**fields: Any) -> tuple[bool, float, float]:
-        values = asked_of(HERE, **fields)[0].values
-        return values["since"] < -(10**15), values["recent_from"], values["half_life"]
-
-    assert ages() == (True, NOW - 30 * DAY, 10.0 * DAY)
-    assert ages(temporal_scope="all_time") == (True, NOW - 30 * DAY, NO_HALF_LIFE)
-    doing = asked_of(HERE, temporal_scope="all_time", query_mode="find_what_i_was_doing")[0]
-    assert doing.values["since"] == NOW - 30 * DAY
-
-
 @pytest.mark.parametrize(
     ("fields", "states", "energies"),
     [
@@ -418,26 +285,3 @@ def test_each_mode_asks_for_its_states_and_energies(
 ) -> None:
     values = asked_of(HERE, **fields)[0].values
     assert (values["states"], (values["least_energy"], values["most_energy"])) == (states, energies)
-
-
-def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
-    meaning = GoalMeaning([0.0, 1.0], 0.7)
-    asked = asked_of(HERE, meaning, current_goal="Design_the-Schema")[1]
-    assert asked.query.name == "unresolved_now"
-    assert asked.values["plain_goal"] == " design the schema "
-    assert asked.values["goal_words"] == [" design ", " schema "]
-    assert (asked.values["shared_words"], asked.values["goal_embedding"]) == (1, [0.0, 1.0])
-
-
-def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
-    asked = asked_of(HERE, GoalMeaning([]), current_goal="Design_the-Schema")[1]
-    assert asked.query.name == "unresolved_by_words_now"
-    assert "goal_embedding" not in asked.query.text
-
-
-def test_another_moment_has_queries_of_its_own() -> None:
-    moment: dict[str, Any] = {"as_of_time": "2025-07-01T00:00:00Z", "known_at": "2025-08-01T00:00:00Z"}
-    past = state(**moment)
-    scope = Scope.resolve_datetimes(past.as_of_time, past.known_at, NOW)
-    asked = asked_of(seen(GRAPHS, scope, past=True), **moment)
-    assert all(one.query.name.endswith("_then") for one in asked)

@@ -28,17 +28,6 @@ ENDS = st.builds(
 )
 
 
-def test_ends_that_tell_nothing_leave_the_link_as_it_is() -> None:
-    assert inherit(ROW, [build_end(), {}]) == ROW
-
-
-def test_what_was_taken_from_the_ends_is_named_in_unset() -> None:
-    inherited = inherit(ROW, [build_end(emotions={"fear": 0.8}, resolution_state="blocked", energy=0.9)])
-    assert inherited["unset"] == "emotion_vector,resolution_state,energy"
-    assert (inherited["resolution_state"], inherited["energy"]) == ("blocked", 0.9)
-    assert orjson.loads(inherited["emotion_vector"]) == {"fear": 0.8}
-
-
 @pytest.mark.parametrize(
     ("states", "state"),
     [

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.writing.passages import (
-    LONG,
     WIDEST,
     WIDEST_CODE,
     cut,
-    is_long,
-    long_texts,
-    mark_long_texts,
-    passage_handle,
-    set_apart,
-    text_digest,
     trim_runaway,
     width,
 )
@@ -52,31 +42,6 @@ def test_no_passage_is_wider_than_the_model_reads_unless_it_is_code(text: str) -
     assert all(width(part) <= (WIDEST_CODE if "```" in part else WIDEST) for part in parts(text))
 
 
-def test_a_passage_ends_where_a_paragraph_ends() -> None:
-    paragraphs = [f"{number}. {SENTENCE * 11}" for number in range(9)]
-    assert parts("\n\n".join(paragraphs)) == paragraphs
-
-
-def test_a_long_paragraph_is_cut_between_sentences() -> None:
-    assert all(part.endswith(".") and part.startswith("The") for part in parts(f"{SENTENCE} " * 200))
-
-
-def test_a_block_of_code_is_kept_whole() -> None:
-    text = f"{SENTENCE * 30}\n\n{CODE}\n\n{SENTENCE * 30}"
-    assert any(CODE in part for part in parts(text))
-
-
-def test_a_huge_block_of_code_is_cut_at_its_lines() -> None:
-    huge = "```\n" + "value = compute(value)\n" * 500 + "```"
-    assert len(parts(huge)) > 5
-    assert all(part.startswith(("value", "```")) for part in parts(huge))
-
-
-def test_a_block_of_code_that_is_never_closed_is_read_as_lines() -> None:
-    text = "```\n" + "value = compute(value)\n" * 500
-    assert all(width(part) <= WIDEST for part in parts(text))
-
-
 @pytest.mark.parametrize(
     "text",
     ["x" * 10**6, "漢字" * 10**5, "```a\n" * 100_000, "\n \n" * 100_000 + "x", "(" * 100_000 + ".)" * 9],
@@ -84,37 +49,6 @@ def test_a_block_of_code_that_is_never_closed_is_read_as_lines() -> None:
 def test_a_text_without_places_to_break_is_cut_all_the_same(text: str) -> None:
     assert sum(width(part) for part in parts(text)) <= width(text)
     assert all(width(part) <= WIDEST for part in parts(text))
-
-
-def test_blanks_have_no_passages() -> None:
-    assert cut(" \n\t" * 1_000_000) == []
-
-
-def test_only_what_is_several_times_what_the_model_reads_is_long() -> None:
-    assert not is_long("a" * (LONG - 1))
-    assert is_long("a" * LONG)
-    assert is_long("漢" * (LONG // 4))
-    assert not is_long("漢" * (LONG // 4 - 1))
-    assert not is_long(None)
-
-
-def test_the_digest_is_of_the_text_to_the_letter() -> None:
-    text = SENTENCE * 200
-    assert text_digest(text) == text_digest(text + "") != text_digest(text + " ")
-    assert text_digest(SENTENCE) is None
-
-
-def test_contents_are_marked_by_their_texts_whatever_they_said() -> None:
-    long_text = SENTENCE * 200
-    contents: list[dict[str, Any]] = [
-        {"id": "a", "description": long_text},
-        {"id": "b", "description": "short", "passages": 7},
-        {"id": "a", "description": long_text, "passages": 1},
-    ]
-    digest = text_digest(long_text)
-    assert mark_long_texts(contents) == [("a", digest, long_text)]
-    assert [content.get("passages") for content in contents] == [digest, None, digest]
-    assert long_texts(contents, "other") == [("other", digest, long_text)]
 
 
 @pytest.mark.parametrize(
@@ -147,12 +81,3 @@ def test_cutting_a_runaway_twice_is_cutting_it_once(start: str, unit: str, times
     once = trim_runaway(start + unit * times)
     assert trim_runaway(once.text) == (once.text, None)
     assert (start + unit * times).startswith(once.text)
-
-
-def test_equal_vectors_of_two_passages_are_set_apart_but_hardly() -> None:
-    vector = [1 / math.sqrt(384)] * 384
-    one, other = (set_apart(vector, passage_handle("m", 7, start)) for start in (0, 900))
-    assert one != other
-    length = math.hypot(*one) * math.hypot(*other)
-    assert sum(a * b for a, b in zip(one, other, strict=True)) / length > 0.998
-    assert set_apart([], "seed") == []

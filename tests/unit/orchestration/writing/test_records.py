@@ -5,30 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.identifiers import handle, natural_id
 from orchestration.writing.command_rows import memory_row
-from orchestration.writing.records import embedded_text, fingerprint, revised_fields, search_properties, tag_names
-from schemas.commands import Correct, Remember, Supersede
-from schemas.memory import Source
+from orchestration.writing.records import embedded_text, fingerprint
+from schemas.commands import Remember
 
 NOW = 1_700_000_000_000_000
 THEN = datetime(2025, 6, 29, tzinfo=UTC)
-LINK: dict[str, Any] = {
-    "citizen_id": "ada",
-    "source_id": "a",
-    "target_id": "b",
-    "relation_type": "JUSTIFIES",
-    "energy": 0.7,
-    "confidence": 0.9,
-    "emotion_vector": {},
-    "goal": "understand",
-    "mindstate": "curious",
-}
 
 
 def remember(**fields: Any) -> Remember:
@@ -38,10 +25,6 @@ def remember(**fields: Any) -> Remember:
 # --- fingerprints and ids --------------------------------------------------------------------------------
 
 
-def test_a_fingerprint_is_the_same_in_every_process() -> None:
-    assert fingerprint(remember()) == 2303939831996828
-
-
 @given(st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.integers(), min_size=2))
 def test_a_fingerprint_does_not_depend_on_the_order_of_fields(extra: dict[str, int]) -> None:
     turned = dict(reversed(extra.items()))
@@ -49,10 +32,6 @@ def test_a_fingerprint_does_not_depend_on_the_order_of_fields(extra: dict[str, i
     assert fingerprint(remember(extra=small, energy=0.1)) == fingerprint(
         remember(energy=0.1, extra={name: value % 1000 for name, value in turned.items()})
     )
-
-
-def test_a_fingerprint_does_not_see_the_command_id() -> None:
-    assert fingerprint(remember(command_id="one")) == fingerprint(remember(command_id="two"))
 
 
 @pytest.mark.parametrize(
@@ -71,12 +50,6 @@ def test_a_fingerprint_does_not_see_the_command_id() -> None:
 )
 def test_a_fingerprint_sees_every_other_field(change: dict[str, Any]) -> None:
     assert fingerprint(remember(**change)) != fingerprint(remember())
-
-
-def test_commands_of_two_kinds_with_the_same_fields_differ() -> None:
-    said: dict[str, Any] = {"citizen_id": "ada", "id": "m", "name": "A talk"}
-    kinds = [Supersede.model_validate(said), Correct.model_validate(said), Remember.model_validate(said)]
-    assert len({fingerprint(command) for command in kinds}) == 3
 
 
 @given(st.text(max_size=20))
@@ -130,14 +103,6 @@ def test_every_memory_can_be_named_but_turns_and_sessions(fields: dict[str, Any]
     assert memory_row(remember(**fields), "m", "c", NOW)["entity_names"] == names
 
 
-def test_search_properties_of_stored_content_are_those_of_the_command() -> None:
-    command = remember(name="Zoë", goal="rest", tags=["Été"], aliases=["Zozo"], emotion_vector={"excited": 0.4})
-    row = memory_row(command, "m", "c", NOW)
-    again = search_properties(row, command.emotion_vector)
-    assert again == {name: row[name] for name in again}
-    assert again["emotions"] == ["excitement"]
-
-
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
@@ -151,36 +116,4 @@ def test_the_embedded_text_has_the_speaker_and_the_words(fields: dict[str, Any],
     assert embedded_text(remember(**fields).model_dump()) == text
 
 
-def test_tags_and_buckets_have_names_of_their_own() -> None:
-    assert tag_names(["work", "sea", "work"], ["work"]) == ["#work", "#sea", "@work"]
-    assert tag_names(None, ()) == []
-
-
 # --- revisions -------------------------------------------------------------------------------------------
-
-
-def test_a_revision_changes_what_it_says_and_nothing_else() -> None:
-    before = {"name": "A walk", "description": "by the sea", "tags": '["work"]', "energy": 0.5, "goal": "rest"}
-    command = Correct.model_validate(
-        {"citizen_id": "ada", "id": "m", "description": "by the lake", "tags": ["x"], "goal": None}
-    )
-    after = {**before, **revised_fields(command, before)}
-    assert (after["name"], after["energy"]) == ("A walk", 0.5)
-    assert after["description"] == "by the lake"
-    assert orjson.loads(after["tags"]) == ["x"]
-    assert after["goal"] is None
-
-
-def test_what_a_revision_says_again_is_no_change_but_for_the_source_and_the_author() -> None:
-    before = {"name": "A walk", "description": "by the sea", "energy": 0.5}
-    command = Supersede.model_validate(
-        {
-            "citizen_id": "ada",
-            "id": "m",
-            "command_id": "c",
-            "expected_version": 3,
-            "effective_at": THEN,
-            "energy": 0.5,
-        }
-    )
-    assert revised_fields(command, before) == {"energy": 0.5, "source": Source.CITIZEN, "author": None}

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from orchestration.writing import records
 from orchestration.writing.restatements import (
-    first_repeated,
     raises_source,
     readings,
     repeats,
-    same_content,
 )
 from schemas.memory import Source
 from schemas.temporal import Period, to_instant
@@ -95,19 +93,6 @@ def test_another_speaker_or_beginning_makes_another_memory(fields: dict[str, Any
     assert is_repeated(sent(**fields), record(speaker="Ada")) is repeated
 
 
-def test_a_memory_without_a_description_is_read_by_its_name() -> None:
-    assert is_repeated(sent(name=TEXT, description=""), record(name="x"))
-    assert is_repeated(sent(), record(name=TEXT, description=None))
-
-
-def test_the_first_of_several_repeated_memories_is_taken() -> None:
-    remember = sent()
-    candidates = [record(description="another text of five words"), record(name="first"), record(name="second")]
-    repeated = first_repeated(remember, readings(remember), candidates)
-    assert repeated is candidates[1]
-    assert first_repeated(remember, {}, candidates) is None
-
-
 @pytest.mark.parametrize(
     ("by", "owner", "raised"),
     [
@@ -119,8 +104,3 @@ def test_the_first_of_several_repeated_memories_is_taken() -> None:
 )
 def test_only_a_source_of_more_weight_raises_what_it_repeats(by: Source, owner: Source, raised: bool) -> None:
     assert raises_source(sent(source=by), record(source=owner.value)) is raised
-
-
-def test_content_is_the_same_whoever_wrote_it() -> None:
-    assert same_content(record(source="tool", author="ada"), record(source="citizen"))
-    assert not same_content(record(energy=0.1), record(energy=0.2))

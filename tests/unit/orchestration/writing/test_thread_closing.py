@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 from orchestration.appraisal.appraise import Voice, appraise
 from orchestration.writing.thread_closing import SOLVED, OpenThread, find_solved, tells_end
 
-CASE = OpenThread("case", "I'm blocked on the glass case, the supplier does not ship", 0.5)
-PERMIT = OpenThread("permit", "Still waiting for the permit of the archive", 0.2)
-RARE = {"glass": 4.0, "case": 4.0}
 LIKENESSES = st.floats(0.0, 1.0).map(lambda number: round(number, 3))
 
 
@@ -28,25 +25,6 @@ LIKENESSES = st.floats(0.0, 1.0).map(lambda number: round(number, 3))
 )
 def test_only_what_tells_that_something_is_over_can_solve(text: str, ends: bool) -> None:
     assert tells_end(text, appraise(text, Voice.OWN)) is ends
-
-
-def test_the_words_of_an_assistant_solve_nothing() -> None:
-    text = "The glass case is finally sorted."
-    assert not tells_end(text, appraise(text, Voice.OTHER))
-
-
-def test_a_text_solves_the_thread_whose_rare_words_and_meaning_it_shares() -> None:
-    told = "The glass case is finally sorted"
-    assert find_solved(told, [CASE, PERMIT], RARE) == [CASE]
-
-
-def test_words_that_everything_shares_do_not_make_a_match() -> None:
-    assert find_solved("The glass case is finally sorted", [CASE], {"glass": 0.1}) == []
-
-
-def test_one_problem_told_twice_is_closed_twice() -> None:
-    again = OpenThread("again", "the glass case still does not come", 0.5)
-    assert find_solved("the glass case is there", [CASE, again], RARE) == [again, CASE]
 
 
 @given(st.lists(LIKENESSES, max_size=5))
