@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.features.revaluation.draw import is_judgement
-from orchestration.identifiers import link_name
+from orchestration.identifiers import is_judgement, link_name
 from schemas.errors import NotFound
 from schemas.memory import LinkRecord, MemoryRecord
 from schemas.settings import Settings

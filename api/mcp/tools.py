@@ -26,7 +26,7 @@ from api.mcp.arguments import (
     UndoArguments,
     WakeArguments,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of, times_of
+from api.mcp.tool import Resource, Tool, ToolAnswer, fields_of, times_of
 from orchestration.assembly.budget import Budget
 from orchestration.assembly.compact import REASONS, tell
 from orchestration.assembly.displayed_text import attribution, fence, one_line
@@ -149,6 +149,7 @@ FACES: Final = [
     for file in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py"))
 ]
 """The faces that there are. They are imported by name: a feature that is not there has none."""
+RESOURCES: Final[Sequence[Resource]] = [face.RESOURCE for face in FACES if hasattr(face, "RESOURCE")]
 TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",

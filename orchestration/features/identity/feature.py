@@ -5,5 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.feature import Feature
+from orchestration.features.identity.learning import learning_moments
 
-FEATURE: Final = Feature("identity")
+FEATURE: Final = Feature("identity", sections={"learning": learning_moments})
