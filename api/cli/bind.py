@@ -41,7 +41,9 @@ class Options:
 
     def validate[T](self, make: Callable[..., T], fields: Mapping[str, Any]) -> T:
         """`make` of the fields that are not None. Raises InvalidRequest, which names the options."""
-        return support.validate(make, support.drop_unset(fields), self.labels())
+        known: Mapping[str, Any] = getattr(make, "model_fields", {})
+        labels = {name: label for name, label in self.labels().items() if name in known or name in fields}
+        return support.validate(make, support.drop_unset(fields), labels)
 
     @classmethod
     def labels(cls) -> dict[str, str]:
