@@ -6,8 +6,8 @@ import unicodedata
 from hashlib import blake2b
 from typing import Final
 
+from substrate.language.text import name_key
 from substrate.store.rows import LinkName
-from substrate.text import name_key
 
 MAX_IDENTIFIER: Final = 200
 PERSON: Final = "person:"

@@ -29,9 +29,9 @@ from orchestration.ranking.relevance import word_weights
 from schemas.memory import GraphKey, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget, Query
+from substrate.language.text import count_of, query_words, stem
 from substrate.store.filters import filter_values
 from substrate.store.reader import tag_members
-from substrate.text import count_of, query_words, stem
 
 POOL: Final = 250
 """At most so many candidates in each phase and level."""

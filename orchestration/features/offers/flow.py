@@ -19,8 +19,8 @@ from schemas.temporal import Instant
 from schemas.upkeep.offers import Offer, OffersAnswer, OffersRequest
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+from substrate.language.text import query_words, word_language
 from substrate.store import erasure
-from substrate.text import query_words, word_language
 
 MOST_REQUESTS: Final = 10
 """So many wishes to forget are followed, the newest."""

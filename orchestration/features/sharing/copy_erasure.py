@@ -29,10 +29,10 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
 from substrate.graphs.registry import existing_graphs
+from substrate.language.text import query_words, word_language
 from substrate.store import erasure as store
 from substrate.store.goes_with import read_told, walk_ids
 from substrate.store.unfinished_erasures import ErasureTarget
-from substrate.text import query_words, word_language
 
 LEAST_NUMBER: Final = 3
 """A shorter number stands in texts that have nothing to do with each other."""

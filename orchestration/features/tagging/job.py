@@ -25,7 +25,7 @@ from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.records import given_tags
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
-from substrate.text import word_language
+from substrate.language.text import word_language
 
 MEMORIES_A_PAGE: Final = 6
 NEAREST: Final = 16
