@@ -49,7 +49,7 @@ from schemas.temporal import to_instant
 from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.language.text import name_key, words
 from substrate.store import erasure, reader
-from substrate.store.goes_with import find_made_of
+from substrate.store.derived import find_made_of
 
 MOST_ITEMS: Final = 500
 """Memories of a window."""
