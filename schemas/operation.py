@@ -138,7 +138,7 @@ class Operation(NamedTuple):
     Its docstring, up to a paragraph that begins with "Raises", describes the operation in the documents.
 
     With `notes` the header `Substrate-Notes` lists what was assumed about the request. `call` is the method of the
-    clients where that has another name; it is sent again when the answer is lost, unless it is not `repeatable`.
+    clients where that has another name.
     """
 
     name: str
@@ -153,7 +153,6 @@ class Operation(NamedTuple):
     responses: Mapping[int | str, dict[str, Any]] | None = None
     notes: bool = False
     call: str = ""
-    repeatable: bool = True
 
     @property
     def method(self) -> str:
@@ -179,10 +178,11 @@ def group(tag: str, *operations: Operation) -> tuple[Operation, ...]:
 
 def collect(*groups: Iterable[Operation]) -> tuple[Operation, ...]:
     """All operations in their order. Raises ValueError for two of one name or of one address."""
-    collected: dict[str, Operation] = {}
-    for operation in chain.from_iterable(groups):
+    collected = tuple(chain.from_iterable(groups))
+    seen: dict[str, Operation] = {}
+    for operation in collected:
         for key in (operation.name, operation.address):
-            if key in collected:
-                raise ValueError(f"two operations are {key!r}: {collected[key].run} and {operation.run}")
-            collected[key] = operation
-    return tuple(dict.fromkeys(collected.values()))
+            if key in seen:
+                raise ValueError(f"two operations are {key!r}: {seen[key].run} and {operation.run}")
+            seen[key] = operation
+    return collected

@@ -29,7 +29,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import graph_key
 from schemas.settings import Settings
 from schemas.temporal import Instant
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 By = Annotated[str, typer.Option(metavar="SOURCE", help="The source that orders it; more trust reaches more.")]
 

@@ -19,7 +19,7 @@ from schemas.commands import EraseMemory, Retract, Supersede
 from schemas.memory import Level
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
-from substrate.store import goes_with
+from substrate.store import derived
 from substrate.store.runs import RunRecord
 from tests.integration.store import NOW, carried, moment, remember, stored
 
@@ -199,7 +199,7 @@ async def test_memories_that_are_all_alike_get_no_tags(deps: Deps, fresh_citizen
 async def test_unknown_names_and_no_names_are_no_fault(deps: Deps, fresh_citizen: str) -> None:
     await told(deps, fresh_citizen)
     graph = deps.graph(graph_name(Level.N1, fresh_citizen))
-    assert await goes_with.forget_made_tags(graph, []) == 0
-    assert await goes_with.forget_made_tags(graph, ["~unknown"]) == 0
+    assert await derived.forget_made_tags(graph, []) == 0
+    assert await derived.forget_made_tags(graph, ["~unknown"]) == 0
     assert await made_tags.drop_made_tags(graph, {"kiln": ["~unknown"], "nobody": ["~x"]}) == 0
-    assert await made_tags.count_carriers(graph, []) == {}
+    assert await derived.count_carriers(graph, []) == {}

@@ -24,9 +24,9 @@ from orchestration.question.lexicon import (
     match_names,
     without_names,
 )
+from substrate.language.text import has_unspaced
 from substrate.store.lexicon import LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
-from substrate.text import has_unspaced
 
 letters = st.from_regex(r"[b-z]{5,10}", fullmatch=True)
 

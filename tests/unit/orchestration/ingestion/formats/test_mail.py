@@ -6,11 +6,11 @@ from email.message import EmailMessage
 
 import pytest
 
-from orchestration.appraisal.languages import language
 from orchestration.appraisal.speech import own_text
 from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.formats.mail import DEEPEST, split_mbox
 from schemas.errors import InvalidRequest
+from substrate.language.languages import Language
 from tests.unit.orchestration.ingestion.formats.exports import (
     counted,
     episodes,
@@ -51,8 +51,8 @@ def test_attached_mails_are_kept_as_quotations_however_deep() -> None:
 
 def test_quoted_words_are_no_words_of_the_sender() -> None:
     for text in (turn.text for turn in turns(read_raw("a.mbox", export("thread.mbox")))):
-        assert "340 EUR" not in own_text(text, language("en"))
-    assert "Proof" not in own_text(turns(read_raw("a.eml", export("forwarded.eml")))[0].text, language("en"))
+        assert "340 EUR" not in own_text(text, Language.of("en"))
+    assert "Proof" not in own_text(turns(read_raw("a.eml", export("forwarded.eml")))[0].text, Language.of("en"))
 
 
 def test_mails_in_files_of_their_own_come_together_in_their_order() -> None:
