@@ -15,7 +15,7 @@ import pytest
 
 from api.cli import program
 from api.client import Substrate
-from tests.acceptance import test_afternoon as afternoon
+from tests.acceptance import afternoon
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_mcp import over_http, text_of
 

@@ -1,4 +1,4 @@
-"""The example `examples/ada` over HTTP: ingested through the routes, and woken in four modes."""
+"""The life of `examples/ada`, ingested over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chat of sixty messages goes in through every door as it comes: it wakes, it says who the person is."""
+"""The doors of a service, and the chat of sixty messages that a citizen has one afternoon."""
 
 from __future__ import annotations
 
@@ -17,24 +17,13 @@ import pytest
 from api.cli import program
 from api.client import Substrate
 from benchmarks.life import Life, Message, Waking
-from schemas.intention import QueryMode
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_mcp import over_http, text_of
 from tests.acceptance.test_mcp_tools import EveryTool
 
 NOOR = Life.model_validate_json((Path(__file__).parent / "data" / "afternoon.json").read_text("utf-8"))
 CHAT = "afternoon"
-ROLES = {"user", "assistant", "system", "tool", "human", "ai"}
 CLOSES = "RESOLVED_BY"
-FIRST, SHOWN = 5, 10
-REACHED = 0.85
-PEOPLE = 5
-MISSED = {
-    (QueryMode.WHAT_I_WAS_DOING, "2025-10-05"): {"m053"},
-    (QueryMode.RESOLUTION_PATTERNS, "2025-09-24"): {"m005"},
-    (QueryMode.RESOLUTION_PATTERNS, "2025-10-05"): {"m005"},
-}
-"""What a reader would want back of a probe and does not get among the first ten."""
 
 
 class Who(NamedTuple):
@@ -246,7 +235,3 @@ def lived(door: Door, house: Service) -> Told:
     ends = [said_in((link["source_id"], link["target_id"])) for link in links if link["relation_type"] == CLOSES]
     turns = {said_in([memory["node_id"]])[0]: memory for memory in memories if memory["node_type"] == "Turn"}
     return Told(first, again, woken, door.who(), turns, {(source, target) for source, target in ends})
-
-
-def missed(probe: Waking, woken: Sequence[str]) -> set[str]:
-    return set(probe.expected) - set(woken[:SHOWN])
