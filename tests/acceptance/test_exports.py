@@ -18,6 +18,13 @@ from tests.unit.orchestration.ingestion.formats.exports import EXPORTS, export
 CHATGPT = export("chatgpt_conversations.json")
 
 
+@pytest.fixture(name="substrate")
+def command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command, in this process, on a store of its own, without a model."""
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+    return Command(tmp_path / "data", capsys)
+
+
 def archive(name: str, raw: bytes) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as made:

@@ -66,6 +66,11 @@ class Vault:
         return (await reader.counts(self.deps.graph(graph_name(Level.N1, self.citizen)))).memories
 
 
+@pytest.fixture(name="vault")
+def open_vault(deps: Deps, fresh_citizen: str, tmp_path: Path) -> Vault:
+    return Vault(deps, fresh_citizen, tmp_path)
+
+
 def figures(report: IngestReport) -> tuple[int, int, int, int]:
     return report.stored, report.superseded, report.retracted, report.refused
 
